@@ -1,0 +1,41 @@
+"""Exact planning of pipeline stages for training and serving large models."""
+
+from stagecut.errors import (
+    FormatError,
+    PlanError,
+    ProblemError,
+    SolverError,
+    SolverNotInstalledError,
+    StagecutError,
+    UnsupportedError,
+)
+from stagecut.evaluate import Evaluation, check, evaluate
+from stagecut.plan import Plan, Stage
+from stagecut.problem import StageProblem
+from stagecut.result import Limit, Result, Statistics, Status
+from stagecut.rules import StageRules
+from stagecut.submesh import Submesh
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Evaluation",
+    "FormatError",
+    "Limit",
+    "Plan",
+    "PlanError",
+    "ProblemError",
+    "Result",
+    "SolverError",
+    "SolverNotInstalledError",
+    "Stage",
+    "StageProblem",
+    "StageRules",
+    "StagecutError",
+    "Statistics",
+    "Status",
+    "Submesh",
+    "UnsupportedError",
+    "check",
+    "evaluate",
+]

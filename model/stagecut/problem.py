@@ -1,0 +1,217 @@
+"""The problem: a cost table, the submeshes, the devices and the objective.
+
+Symbols: ``K`` layers, ``S`` submeshes, ``C`` configs, ``D`` devices, ``B`` micro-batches;
+``i..j`` a range of layers, ``m`` a submesh, ``c`` a config.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from stagecut.errors import ProblemError, UnsupportedError
+from stagecut.rules import StageRules
+from stagecut.submesh import Submesh, SubmeshLike
+from stagecut.validation import as_cost_table, as_limit_table
+
+Objective = Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
+OBJECTIVES: tuple[str, ...] = get_args(Objective)
+
+
+@dataclass(frozen=True, eq=False)
+class StageProblem:
+    """One stage assignment problem, validated once and read-only.
+
+    Parameters
+    ----------
+    cost
+        float64, shape ``(K, K, S)`` or ``(K, K, S, C)``, seconds: time of one micro-batch, forward
+        and backward, through layers ``i..j`` (both included) on submesh ``m`` in config ``c``;
+        ``inf`` = not allowed. Only ``i <= j`` is read. Stored with shape ``(K, K, S, C)``.
+    submeshes
+        The ``S`` distinct shapes, :class:`Submesh` or ``(hosts, devices_per_host)``.
+    num_devices
+        ``D``, at least 1.
+    num_microbatches
+        ``B``, at least 1.
+    max_successors
+        Integers in the shape of ``cost``: the most stages that may follow this one within memory;
+        -1 = never fits. ``None`` = no limit.
+    objective
+        ``"training"``: sum of stage costs + (B - 1) x the largest (Zheng et al., OSDI 2022, eq. 2);
+        ``"bottleneck"``: the largest; ``"latency"``: the sum; ``"stages_times_bottleneck"``: number
+        of stages x the largest (Alpa's serving objective).
+    use_all_devices
+        Whether submesh sizes must sum to exactly ``D`` (or may sum to less).
+    rules
+        Side constraints.
+    layer_names
+        ``K`` names, or ``None``.
+
+    Raises
+    ------
+    ProblemError
+        If an argument breaks a rule; the message names argument, rule, value and way out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.full((2, 2, 1), np.inf)
+    >>> table[0, 0], table[1, 1], table[0, 1] = 1.0, 2.0, 3.0
+    >>> problem = StageProblem(table, [(1, 1)], num_devices=2, num_microbatches=4)
+    >>> problem.num_layers, problem.sizes.tolist()
+    (2, [1])
+    """
+
+    cost: npt.NDArray[np.float64]
+    submeshes: tuple[Submesh, ...]
+    num_devices: int
+    num_microbatches: int
+    max_successors: npt.NDArray[np.int64] | None = None
+    objective: Objective = "training"
+    use_all_devices: bool = True
+    rules: StageRules = field(default_factory=StageRules)
+    layer_names: tuple[str, ...] | None = None
+
+    def __init__(
+        self,
+        cost: npt.ArrayLike,
+        submeshes: Sequence[SubmeshLike],
+        num_devices: int | Mapping[str, int],
+        num_microbatches: int,
+        max_successors: npt.ArrayLike | None = None,
+        objective: Objective = "training",
+        use_all_devices: bool = True,
+        rules: StageRules | None = None,
+        layer_names: Sequence[str] | None = None,
+    ) -> None:
+        shapes = _distinct_submeshes(submeshes)
+        table = as_cost_table(cost, len(shapes))
+        values: dict[str, Any] = {
+            "cost": table,
+            "submeshes": shapes,
+            "num_devices": _device_count(num_devices),
+            "num_microbatches": positive_integer("num_microbatches", num_microbatches),
+            "max_successors": as_limit_table(max_successors, np.shape(cost), table.shape),
+            "objective": _known_objective(objective),
+            "use_all_devices": _boolean("use_all_devices", use_all_devices),
+            "rules": _rules(rules),
+            "layer_names": _names(layer_names, table.shape[0]),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def num_layers(self) -> int:
+        """``K``."""
+        return len(self.cost)
+
+    @property
+    def num_configs(self) -> int:
+        """``C``."""
+        return int(self.cost.shape[3])
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Devices of each submesh, shape ``(S,)``."""
+        return np.array([submesh.size for submesh in self.submeshes], dtype=np.int64)
+
+    def layer_name(self, layer: int) -> str:
+        """Name of a layer; its number where the problem has no names."""
+        return str(layer) if self.layer_names is None else self.layer_names[layer]
+
+    def replace(self, **changes: Any) -> "StageProblem":
+        """Return a copy with some arguments changed, validated anew."""
+        names = self.__dataclass_fields__
+        return StageProblem(**{**{name: getattr(self, name) for name in names}, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StageProblem):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            if isinstance(getattr(self, name), np.ndarray)
+            else _same(getattr(self, name), getattr(other, name))
+            for name in self.__dataclass_fields__
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def positive_integer(name: str, value: object) -> int:
+    """Return ``value`` as an ``int`` of at least 1, or raise :class:`ProblemError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ProblemError(f"{name} must be an integer of at least 1, got {value!r}")
+    return int(value)
+
+
+def _same(mine: object, other: object) -> bool:
+    return not isinstance(other, np.ndarray) and mine == other
+
+
+def _distinct_submeshes(submeshes: Sequence[SubmeshLike]) -> tuple[Submesh, ...]:
+    try:
+        shapes = tuple(Submesh.of(value) for value in submeshes)
+    except TypeError:
+        raise ProblemError(
+            f"submeshes must be a sequence of (hosts, devices_per_host), got {submeshes!r}"
+        ) from None
+    if not shapes:
+        raise ProblemError("submeshes must name at least one shape, got none")
+    for index, shape in enumerate(shapes):
+        if shape in shapes[:index]:
+            raise ProblemError(
+                f"submeshes must be distinct, but submeshes[{index}] repeats {shape}; "
+                "put variants of one shape on the config axis of cost"
+            )
+        if shape.pool is not None:
+            raise UnsupportedError(
+                f"device pools are not supported yet, got submeshes[{index}] in pool "
+                f"{shape.pool!r}; leave pool out"
+            )
+    return shapes
+
+
+def _device_count(num_devices: int | Mapping[str, int]) -> int:
+    if isinstance(num_devices, Mapping):
+        raise UnsupportedError(
+            f"device pools are not supported yet, got num_devices={dict(num_devices)!r}; "
+            "give one number"
+        )
+    return positive_integer("num_devices", num_devices)
+
+
+def _known_objective(objective: str) -> Objective:
+    if objective not in OBJECTIVES:
+        raise ProblemError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
+    return cast("Objective", objective)
+
+
+def _boolean(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise ProblemError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def _rules(rules: StageRules | None) -> StageRules:
+    if rules is None:
+        return StageRules()
+    if not isinstance(rules, StageRules):
+        raise ProblemError(f"rules must be a StageRules, got {rules!r}")
+    return rules
+
+
+def _names(layer_names: Sequence[str] | None, num_layers: int) -> tuple[str, ...] | None:
+    if layer_names is None:
+        return None
+    names = tuple(layer_names)
+    if isinstance(layer_names, str) or not all(isinstance(name, str) for name in names):
+        raise ProblemError(f"layer_names must be a sequence of strings, got {layer_names!r}")
+    if len(names) != num_layers:
+        raise ProblemError(
+            f"layer_names must hold one name per layer ({num_layers}), got {len(names)}"
+        )
+    return names
