@@ -15,6 +15,7 @@ from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rules import StageRules
 from stagecut.submesh import Submesh
+from stagecut.submeshes import submesh_choices
 
 __version__ = "0.1.0"
 
@@ -38,4 +39,5 @@ __all__ = [
     "UnsupportedError",
     "check",
     "evaluate",
+    "submesh_choices",
 ]
