@@ -6,34 +6,37 @@ import numpy.typing as npt
 from stagecut.errors import ProblemError
 
 
-def as_cost_table(cost: npt.ArrayLike, num_submeshes: int) -> npt.NDArray[np.float64]:
+def as_cost_table(
+    cost: npt.ArrayLike, num_submeshes: int, name: str = "cost"
+) -> npt.NDArray[np.float64]:
     """Return the cost table as read-only float64 of shape ``(K, K, S, C)``.
 
-    Entries below the diagonal (``i > j``) are never read and come back as ``inf``.
+    Entries below the diagonal (``i > j``) are never read and come back as ``inf``; ``name`` is
+    what messages call the table.
 
     Raises
     ------
     ProblemError
         On a wrong shape, or on NaN, negative or ``-inf`` at ``i <= j``.
     """
-    table = _numeric("cost", cost)
+    table = _numeric(name, cost)
     if np.iscomplexobj(table):
-        raise ProblemError(f"cost must be real numbers in seconds, got dtype {table.dtype}")
+        raise ProblemError(f"{name} must be real numbers in seconds, got dtype {table.dtype}")
     if table.ndim not in (3, 4) or table.shape[0] != table.shape[1] or 0 in table.shape:
         raise ProblemError(
-            f"cost must have shape (K, K, S) or (K, K, S, C) with no empty axis, got {table.shape}"
+            f"{name} must have shape (K, K, S) or (K, K, S, C) with no empty axis, got {table.shape}"
         )
     if table.shape[2] != num_submeshes:
         raise ProblemError(
-            f"cost must have one entry per submesh on axis 2: there are {num_submeshes} "
+            f"{name} must have one entry per submesh on axis 2: there are {num_submeshes} "
             f"submeshes, got shape {table.shape}"
         )
     result = _upper_triangle(table, np.float64, np.inf)
     wrong = np.isnan(result) | (result < 0)
     if wrong.any():
         raise ProblemError(
-            "cost must be seconds >= 0, or inf where a stage is not allowed, "
-            f"got {_first_wrong('cost', table, wrong)}"
+            f"{name} must be seconds >= 0, or inf where a stage is not allowed, "
+            f"got {_first_wrong(name, table, wrong)}"
         )
     result.flags.writeable = False
     return result
