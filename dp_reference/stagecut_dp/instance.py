@@ -1,7 +1,7 @@
 """One stage assignment instance on plain arrays, validated once.
 
 Symbols: ``K`` layers, ``S`` submeshes, ``C`` configs, ``D`` devices, ``B`` micro-batches; a stage
-is a range ``i..j`` on submesh ``m`` in config ``c``. A *choice* is a pair ``(m, c)``; the programmes
+is a range ``i..j`` on submesh ``m`` in config ``c``. A *choice* is a pair ``(m, c)``; programmes
 see ``M`` choices, with configs already reduced to those that can matter.
 """
 

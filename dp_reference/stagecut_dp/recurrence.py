@@ -70,10 +70,10 @@ def staged_path(
 
 def _allowed(instance: Instance, k: int, s: int) -> Float:
     """Costs of the stages that start at ``k`` and may have ``s - 1`` successors."""
+    costs: Float = instance.cost[k]
     if instance.limit is None:
-        return instance.cost[k]
-    allowed: Float = np.where(instance.limit[k] >= s - 1, instance.cost[k], np.inf)
-    return allowed
+        return costs
+    return np.where(instance.limit[k] >= s - 1, costs, np.inf)
 
 
 def _extend(
