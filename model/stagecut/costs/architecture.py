@@ -1,0 +1,271 @@
+"""What a transformer is made of: the numbers that its cost depends on, and its parameters.
+
+Symbols: ``h`` hidden size, ``a`` heads, ``d`` size of a head, ``f`` size of the feed-forward layer,
+``V`` vocabulary, ``s`` sequence length, ``E`` experts.
+"""
+
+from dataclasses import dataclass, fields
+
+from stagecut.errors import ProblemError
+from stagecut.problem import positive_integer
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureOfExperts:
+    """Feed-forward layers of which each token visits a few.
+
+    Parameters
+    ----------
+    num_experts
+        ``E`` routed experts of a layer.
+    experts_per_token
+        Routed experts that a token visits.
+    expert_ffn_size
+        Feed-forward size of one expert.
+    num_shared_experts
+        Experts of the same size that every token visits.
+    num_dense_layers
+        First decoder layers that have the plain feed-forward layer instead.
+
+    Raises
+    ------
+    ProblemError
+        If a number is not an integer of at least 1 (0 for the last two).
+    """
+
+    num_experts: int
+    experts_per_token: int
+    expert_ffn_size: int
+    num_shared_experts: int = 0
+    num_dense_layers: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("num_experts", "experts_per_token", "expert_ffn_size"):
+            positive_integer(name, getattr(self, name))
+        for name in ("num_shared_experts", "num_dense_layers"):
+            _count(name, getattr(self, name))
+        if self.experts_per_token > self.num_experts:
+            raise ProblemError(
+                f"experts_per_token must be at most num_experts ({self.num_experts}), "
+                f"got {self.experts_per_token}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class LatentAttention:
+    """Attention through low-rank projections (DeepSeek-AI, "DeepSeek-V2", 2024, section 2.1).
+
+    Parameters
+    ----------
+    query_rank, kv_rank
+        Ranks of the projections of queries, and of keys and values.
+    rope_head_size
+        Rotary part of a head of queries and keys, besides the model's ``head_size``; the key's is
+        shared by all heads.
+    value_head_size
+        Size of a head of values.
+
+    Raises
+    ------
+    ProblemError
+        If a number is not an integer of at least 1.
+    """
+
+    query_rank: int
+    kv_rank: int
+    rope_head_size: int
+    value_head_size: int
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            positive_integer(entry.name, getattr(self, entry.name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformerSpec:
+    """A decoder-only transformer of the GPT or Llama kind.
+
+    Parameters
+    ----------
+    name
+        Name of the model.
+    hidden_size, num_heads, num_layers
+        ``h``, ``a`` and the number of decoder layers.
+    ffn_size
+        ``f``.
+    vocabulary_size, sequence_length
+        ``V`` and ``s``, tokens.
+    num_kv_heads
+        Heads of keys and values; ``None`` = ``num_heads``.
+    head_size
+        ``d``; ``None`` = ``hidden_size / num_heads``.
+    gated
+        Whether the feed-forward layer has a gate (three matrices instead of two).
+    biases
+        Whether matrices and norms have biases.
+    learned_positions
+        Whether there is a table of ``s`` position vectors.
+    dropout
+        Whether dropout masks are kept for the backward pass.
+    tied_embeddings
+        Whether the head uses the embedding's matrix.
+    experts
+        Mixture of experts, or ``None``.
+    latent_attention
+        Low-rank attention, or ``None``.
+    num_mtp_layers
+        Extra layers that predict further tokens (DeepSeek-AI, "DeepSeek-V3", 2024, section 2.2).
+
+    Raises
+    ------
+    ProblemError
+        If a number breaks its rule.
+
+    Examples
+    --------
+    >>> spec = TransformerSpec(
+    ...     name="small", hidden_size=8, num_heads=2, num_layers=2, ffn_size=32,
+    ...     vocabulary_size=100, sequence_length=16,
+    ... )
+    >>> spec.num_parameters
+    3192
+    """
+
+    name: str
+    hidden_size: int
+    num_heads: int
+    num_layers: int
+    ffn_size: int
+    vocabulary_size: int
+    sequence_length: int
+    num_kv_heads: int | None = None
+    head_size: int | None = None
+    gated: bool = False
+    biases: bool = False
+    learned_positions: bool = False
+    dropout: bool = False
+    tied_embeddings: bool = False
+    experts: MixtureOfExperts | None = None
+    latent_attention: LatentAttention | None = None
+    num_mtp_layers: int = 0
+
+    def __post_init__(self) -> None:
+        for name in (
+            "hidden_size",
+            "num_heads",
+            "num_layers",
+            "ffn_size",
+            "vocabulary_size",
+            "sequence_length",
+        ):
+            positive_integer(name, getattr(self, name))
+        _count("num_mtp_layers", self.num_mtp_layers)
+        if self.head_size is None and self.hidden_size % self.num_heads:
+            raise ProblemError(
+                f"hidden_size must be a multiple of num_heads ({self.num_heads}), "
+                f"got {self.hidden_size}; or give head_size"
+            )
+        if self.num_heads % positive_integer("num_kv_heads", self.kv_heads):
+            raise ProblemError(
+                f"num_heads must be a multiple of num_kv_heads ({self.kv_heads}), "
+                f"got {self.num_heads}"
+            )
+        positive_integer("head_size", self.size_of_head)
+
+    @property
+    def kv_heads(self) -> int:
+        """Heads of keys and values."""
+        return self.num_heads if self.num_kv_heads is None else self.num_kv_heads
+
+    @property
+    def size_of_head(self) -> int:
+        """``d``."""
+        return self.hidden_size // self.num_heads if self.head_size is None else self.head_size
+
+    @property
+    def key_width(self) -> int:
+        """Width of all heads of queries: ``a d``, with the rotary part of latent attention."""
+        rope = self.latent_attention.rope_head_size if self.latent_attention else 0
+        return self.num_heads * (self.size_of_head + rope)
+
+    @property
+    def value_width(self) -> int:
+        """Width of the attention's output before its last matrix."""
+        latent = self.latent_attention
+        return self.num_heads * (latent.value_head_size if latent else self.size_of_head)
+
+    @property
+    def kv_width(self) -> int:
+        """Width of keys and values together, as the attention reads them."""
+        if self.latent_attention:
+            return self.key_width + self.value_width
+        return 2 * self.kv_heads * self.size_of_head
+
+    def has_experts(self, layer: int) -> bool:
+        """Whether decoder layer ``layer`` (0-based) is a mixture of experts."""
+        return self.experts is not None and layer >= self.experts.num_dense_layers
+
+    @property
+    def attention_weights(self) -> int:
+        """Entries of the attention's matrices."""
+        h, latent = self.hidden_size, self.latent_attention
+        if latent is None:
+            return h * (self.key_width + self.kv_width + self.value_width)
+        expanded = self.num_heads * (self.size_of_head + latent.value_head_size)
+        return (
+            h * latent.query_rank
+            + latent.query_rank * self.key_width
+            + h * (latent.kv_rank + latent.rope_head_size)
+            + latent.kv_rank * expanded
+            + self.value_width * h
+        )
+
+    def ffn_weights(self, ffn_size: int) -> int:
+        """Entries of the matrices of a feed-forward layer of size ``ffn_size``."""
+        return (3 if self.gated else 2) * self.hidden_size * ffn_size
+
+    @property
+    def norm_parameters(self) -> int:
+        """Parameters of one norm over ``h``."""
+        return (2 if self.biases else 1) * self.hidden_size
+
+    def decoder_parameters(self, layer: int) -> int:
+        """Parameters of decoder layer ``layer`` (0-based)."""
+        h, latent = self.hidden_size, self.latent_attention
+        total = self.attention_weights + 2 * self.norm_parameters
+        if latent:
+            total += latent.query_rank + latent.kv_rank
+        if self.biases:
+            total += self.key_width + self.kv_width + h
+        if self.experts and self.has_experts(layer):
+            visited_by_all = self.experts.num_shared_experts + self.experts.num_experts
+            total += h * self.experts.num_experts
+            return total + visited_by_all * self.ffn_weights(self.experts.expert_ffn_size)
+        return total + self.ffn_weights(self.ffn_size) + (self.ffn_size + h) * self.biases
+
+    @property
+    def embedding_parameters(self) -> int:
+        """Parameters of the embedding: ``V h``, and ``s h`` with learned positions."""
+        positions = self.sequence_length if self.learned_positions else 0
+        return (self.vocabulary_size + positions) * self.hidden_size
+
+    @property
+    def mtp_parameters(self) -> int:
+        """Parameters of an extra prediction layer: a decoder layer, two norms, a ``2h x h`` matrix.
+
+        Embedding and head are shared with the model.
+        """
+        joining = 2 * self.hidden_size**2 + 2 * self.norm_parameters
+        return self.decoder_parameters(self.num_layers) + joining
+
+    @property
+    def num_parameters(self) -> int:
+        """Parameters of the model, shared ones once, without the extra prediction layers."""
+        head = 0 if self.tied_embeddings else self.vocabulary_size * self.hidden_size
+        decoders = sum(self.decoder_parameters(layer) for layer in range(self.num_layers))
+        return self.embedding_parameters + decoders + self.norm_parameters + head
+
+
+def _count(name: str, value: object) -> None:
+    if value != 0:
+        positive_integer(name, value)
