@@ -183,3 +183,37 @@ def test_bad_experts_ranks_and_links_are_named() -> None:
         LatentAttention(query_rank=4, kv_rank=0, rope_head_size=2, value_head_size=2)
     with pytest.raises(sc.ProblemError, match="bandwidth must be bytes/s above 0, got 0"):
         Link(bandwidth=0)
+
+
+def test_low_rank_attention_by_hand() -> None:
+    # h 7168, 128 heads of 128 + 64 rotary, ranks 1536 and 512, values of 128:
+    # down 7168 x 1536, up 1536 x 128 x 192, down 7168 x (512 + 64), up 512 x 128 x (128 + 128),
+    # output 128 x 128 x 7168.
+    expected = 11_010_048 + 37_748_736 + 4_128_768 + 16_777_216 + 117_440_512
+    assert DEEPSEEK_V3.attention_weights == expected
+
+
+def test_what_a_mixture_of_experts_keeps_by_hand() -> None:
+    # Per token at 2 bytes: norms and inputs 4 h; queries, keys 128 x 192 each, values and output
+    # 128 x 128 each; eight copies for the experts; nine experts of three vectors of 2048.
+    elements = 4 * 7168 + 2 * 128 * 192 + 2 * 128 * 128 + 8 * 7168 + 9 * 3 * 2048
+    assert work(DEEPSEEK_V3)[10].activation_bytes == 2 * 4096 * elements
+
+
+def test_a_decoder_layers_backward_time_by_hand() -> None:
+    layer = work(GPT3_2_6B)[1]
+    attention = 4 * 1024**2 * 2560
+    products = 2 * (24 * 1024 * 2560**2 + attention) + attention
+    reduce = 2 * 3e-6 + 1024 * 2560 * 2 / 150e9
+    expected = products / 62.5e12 / 2 + 2 * reduce
+    assert timing().backward_seconds(layer, 2) == pytest.approx(expected)
+
+
+def test_exchanges_between_experts_by_hand() -> None:
+    layer = work(DEEPSEEK_V3)[10]
+    h200 = LayerTiming(device("H200"), "bf16", 0.5, "none", 8)
+    local = max(layer.flops / (0.5 * 989.5e12), layer.moved_bytes / 4.8e12) / 8
+    state = 4096 * 7168 * 2
+    reduce = 14 * 3e-6 + 14 / 8 * state / 450e9
+    exchange = 7 * 3e-6 + 7 / 8 * (8 * state / 8) / 450e9
+    assert h200.forward_seconds(layer, 8) == pytest.approx(local + 2 * reduce + 2 * exchange)
