@@ -9,6 +9,7 @@ import pytest
 
 import stagecut as sc
 from stagecut.compat import alpa
+from stagecut_dp import textbook
 
 INF = float("inf")
 Oracle = Callable[..., float]
@@ -78,6 +79,23 @@ def test_both_programmes_agree_as_in_alpas_own_test(
             check_stages(first[1], first[0], cost, sizes, devices, batches, limits)
         else:
             assert first[1] is None
+
+
+@pytest.mark.parametrize("batches", [1, 2, 16])
+@pytest.mark.parametrize("devices", [1, 4])
+def test_both_programmes_agree_with_the_textbook(devices: int, batches: int) -> None:
+    shapes = alpa.get_submesh_choices(1, devices, "all")
+    for seed in range(4):
+        cost, limits = random_case(seed, 4, shapes, devices, 2)
+        expected, _ = textbook.solve(
+            cost,
+            [rows * columns for rows, columns in shapes],
+            devices,
+            batches,
+            max_successors=np.where(limits >= max(batches - 1, 0), 4, limits),
+        )
+        found = alpa.training_dp_2(devices, batches, shapes, cost, limits)
+        assert found[0] == pytest.approx(expected, rel=1e-12)
 
 
 def two_layers(first: float, second: float, both: float) -> Table:
