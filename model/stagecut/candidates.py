@@ -1,0 +1,89 @@
+"""The flat list of stages that a plan may use, compiled once for every formulation.
+
+Symbols: candidate ``r`` is a stage: layers ``first[r]..last[r]`` on submesh ``submesh[r]`` in config
+``config[r]``. Rules that forbid stages belong here, so that no formulation knows them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stagecut.problem import StageProblem
+
+type Int = npt.NDArray[np.int64]
+type Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """``N`` candidate stages; arrays of shape ``(N,)``, ordered by (first, last, submesh, config).
+
+    Parameters
+    ----------
+    first, last
+        Range of layers, both included.
+    submesh, config
+        Indices on the problem's submesh and config axes.
+    size
+        Devices.
+    cost
+        Seconds.
+    limit
+        Most stages that may follow, or ``None`` without limits.
+    """
+
+    first: Int
+    last: Int
+    submesh: Int
+    config: Int
+    size: Int
+    cost: Float
+    limit: Int | None
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+
+def compile_candidates(problem: StageProblem) -> Candidates:
+    """Return every stage worth considering.
+
+    A stage falls away when it is not allowed (``inf``), never fits (-1), is larger than ``D``, or
+    when another config of the same range and submesh costs no more and allows no fewer successors.
+    """
+    allowed = np.isfinite(problem.cost)
+    allowed[:, :, problem.sizes > problem.num_devices] = False
+    if problem.max_successors is not None:
+        allowed &= problem.max_successors >= 0
+    first, last, submesh, config = (axis.astype(np.int64) for axis in np.nonzero(allowed))
+    cost = problem.cost[first, last, submesh, config]
+    limit = None
+    if problem.max_successors is not None:
+        limit = problem.max_successors[first, last, submesh, config]
+    keep = _undominated(np.stack([first, last, submesh]), cost, limit)
+    return Candidates(
+        first=first[keep],
+        last=last[keep],
+        submesh=submesh[keep],
+        config=config[keep],
+        size=problem.sizes[submesh[keep]],
+        cost=cost[keep],
+        limit=None if limit is None else limit[keep],
+    )
+
+
+def _undominated(place: Int, cost: Float, limit: Int | None) -> Int:
+    """Indices, ascending, of entries that no other entry of the same place dominates."""
+    successors = np.zeros(len(cost), dtype=np.int64) if limit is None else limit
+    order = np.lexsort((-successors, cost, *place[::-1]))
+    sorted_place, sorted_limit = place[:, order], successors[order]
+    new_place = np.ones(len(order), dtype=bool)
+    new_place[1:] = (sorted_place[:, 1:] != sorted_place[:, :-1]).any(axis=0)
+    if limit is None:
+        return np.sort(order[new_place])
+    group = np.cumsum(new_place) - 1
+    step = np.int64(sorted_limit.max(initial=0) + 1)
+    running = np.maximum.accumulate(sorted_limit + group * step)
+    better = np.ones(len(order), dtype=bool)
+    better[1:] = running[1:] > running[:-1]
+    return np.sort(order[better | new_place])

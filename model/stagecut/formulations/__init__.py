@@ -1,0 +1,44 @@
+"""Exact formulations, one module each; this registry is the list of them."""
+
+from collections.abc import Callable
+
+from stagecut.candidates import Candidates
+from stagecut.errors import ProblemError
+from stagecut.formulations import range as range_aggregated
+from stagecut.formulations import range_disaggregated
+from stagecut.formulations.built import BuiltModel
+from stagecut.problem import StageProblem
+
+type Builder = Callable[[StageProblem, Candidates], BuiltModel]
+
+BUILDERS: dict[str, Builder] = {
+    "range": range_aggregated.build,
+    "range_disaggregated": range_disaggregated.build,
+}
+DEFAULT = "range"
+
+
+def available_formulations() -> tuple[str, ...]:
+    """Return the names that ``solve(formulation=...)`` takes, the default first.
+
+    Examples
+    --------
+    >>> available_formulations()
+    ('range', 'range_disaggregated')
+    """
+    return tuple(BUILDERS)
+
+
+def builder(name: str) -> Builder:
+    """Return the builder of a formulation.
+
+    Raises
+    ------
+    ProblemError
+        If there is no formulation of that name.
+    """
+    if name not in BUILDERS:
+        raise ProblemError(
+            f"formulation must be 'auto' or one of {', '.join(BUILDERS)}, got {name!r}"
+        )
+    return BUILDERS[name]

@@ -1,0 +1,73 @@
+"""The default model: one epigraph row per layer, in sparse form.
+
+Reference: the ranges that cover a layer are a maximal clique of the interval graph of ranges; at
+most one of them is used, so their costs may share one epigraph row (a clique strengthening of the
+textbook model).
+
+Sets
+    candidates ``r`` (layers ``i_r..j_r``, size ``n_r``, cost ``c_r``), layers ``l``.
+Variables
+    ``x_r`` binary: the stage is used; ``u_l``: cost of the stage that covers layer ``l``; ``t``: at
+    least the largest stage cost.
+Objective
+    minimise ``sum of c_r x_r + (B - 1) t`` (other objectives: :func:`common.set_objective`).
+Constraints
+    | (R1) flow       starts at l = ends at l - 1, for each l; one start at layer 0
+    | (R2) devices    sum of n_r x_r = D (or <= D)
+    | (R3) carry      u_l - u_(l-1) = sum of c_r x_r starting at l - sum of c_r x_r ending at l-1
+    | (R4) epigraph   t >= u_l, for each l
+    | (R5) successors sum of x_r that start after l <= sum of p_r x_r that cover l, with limits
+
+Cannot express: nothing of the problem.
+"""
+
+import pulp
+
+from stagecut.candidates import Candidates
+from stagecut.formulations import common
+from stagecut.formulations.built import BuiltModel
+from stagecut.problem import StageProblem
+
+
+def build(problem: StageProblem, candidates: Candidates) -> BuiltModel:
+    """Build the model."""
+    model = pulp.LpProblem("range", pulp.LpMinimize)
+    scale = common.cost_scale(candidates, problem.num_layers)
+    costs = (candidates.cost / scale).tolist()
+    use = common.use_variables(model, candidates)
+    bottleneck = model.add_variable("t", 0)
+    carried = [model.add_variable(f"u_{layer}", 0) for layer in range(problem.num_layers)]
+    common.set_objective(model, problem, use, costs, bottleneck)
+    common.add_flow_rows(model, candidates, use, problem.num_layers)  # (R1)
+    common.add_device_row(model, problem, candidates, use)  # (R2)
+    _add_carry_rows(model, candidates, use, costs, carried)  # (R3)
+    _add_epigraph_rows(model, carried, bottleneck)  # (R4)
+    common.add_successor_rows(model, candidates, use, problem.num_layers)  # (R5)
+    return BuiltModel(problem, candidates, model, use, bottleneck, scale)
+
+
+def _add_carry_rows(
+    model: pulp.LpProblem,
+    candidates: Candidates,
+    use: list[pulp.LpVariable],
+    costs: list[float],
+    carried: list[pulp.LpVariable],
+) -> None:
+    rows: list[common.Terms] = [[(u, 1.0)] for u in carried]
+    for previous, row in zip(carried, rows[1:], strict=False):
+        row.append((previous, -1.0))
+    ranges = zip(use, candidates.first.tolist(), candidates.last.tolist(), costs, strict=True)
+    for x, i, j, cost in ranges:
+        rows[i].append((x, -cost))
+        if j + 1 < len(rows):
+            rows[j + 1].append((x, cost))
+    for layer, row in enumerate(rows):
+        model.addConstraint(common.expression(row) == 0.0, f"carry_{layer}")
+
+
+def _add_epigraph_rows(
+    model: pulp.LpProblem, carried: list[pulp.LpVariable], bottleneck: pulp.LpVariable
+) -> None:
+    for layer, u in enumerate(carried):
+        row = common.expression([(bottleneck, 1.0), (u, -1.0)])
+        model.addConstraint(row >= 0.0, f"epigraph_{layer}")
