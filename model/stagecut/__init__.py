@@ -1,5 +1,6 @@
 """Exact planning of pipeline stages for training and serving large models."""
 
+from stagecut.backend import available_solvers
 from stagecut.errors import (
     FormatError,
     PlanError,
@@ -10,10 +11,12 @@ from stagecut.errors import (
     UnsupportedError,
 )
 from stagecut.evaluate import Evaluation, check, evaluate
+from stagecut.formulations import available_formulations
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rules import StageRules
+from stagecut.solve import solve
 from stagecut.submesh import Submesh
 from stagecut.submeshes import submesh_choices
 
@@ -37,7 +40,10 @@ __all__ = [
     "Status",
     "Submesh",
     "UnsupportedError",
+    "available_formulations",
+    "available_solvers",
     "check",
     "evaluate",
+    "solve",
     "submesh_choices",
 ]

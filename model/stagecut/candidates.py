@@ -1,7 +1,7 @@
 """The flat list of stages that a plan may use, compiled once for every formulation.
 
-Symbols: candidate ``r`` is a stage: layers ``first[r]..last[r]`` on submesh ``submesh[r]`` in config
-``config[r]``. Rules that forbid stages belong here, so that no formulation knows them.
+Symbols: candidate ``r`` is a stage: layers ``first[r]..last[r]`` on submesh ``submesh[r]`` in
+config ``config[r]``. Rules that forbid stages belong here, so that no formulation knows them.
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def compile_candidates(problem: StageProblem) -> Candidates:
 
 
 def _undominated(place: Int, cost: Float, limit: Int | None) -> Int:
-    """Indices, ascending, of entries that no other entry of the same place dominates."""
+    """Return the indices, ascending, of entries that no other entry of the same place dominates."""
     successors = np.zeros(len(cost), dtype=np.int64) if limit is None else limit
     order = np.lexsort((-successors, cost, *place[::-1]))
     sorted_place, sorted_limit = place[:, order], successors[order]

@@ -1,0 +1,126 @@
+"""Strategy ``direct``: one model, handed to the solver as it is."""
+
+import time
+
+import numpy as np
+
+from stagecut import backend
+from stagecut.candidates import compile_candidates
+from stagecut.errors import PlanError, ProblemError
+from stagecut.evaluate import check
+from stagecut.formulations import builder
+from stagecut.formulations.built import BuiltModel
+from stagecut.plan import Plan
+from stagecut.problem import StageProblem
+from stagecut.result import Limit, Result, Statistics, Status
+from stagecut.strategies.decode import AGREEMENT, Incumbent, decode
+
+
+def solve_direct(
+    problem: StageProblem,
+    *,
+    solver: str,
+    formulation: str,
+    request: backend.Request,
+    warm_start: Plan | None = None,
+) -> Result:
+    """Build one model, solve it, and let the referee judge the answer.
+
+    ``request.progress`` is called with seconds here, not with model units.
+
+    Raises
+    ------
+    ProblemError
+        If ``warm_start`` is not a plan of the problem.
+    SolverError
+        If the solver fails or its answer does not survive the referee.
+    """
+    wall, cpu = time.perf_counter(), time.process_time()
+    built = builder(formulation)(problem, compile_candidates(problem))
+    if warm_start is not None:
+        set_start(built, warm_start)
+    built_at = time.perf_counter()
+    answer = backend.run(built.model, solver, _in_seconds(request, built.scale, built_at - wall))
+    incumbent = decode(built, answer.objective, solver) if answer.has_solution else None
+    statistics = Statistics(
+        wall_seconds=time.perf_counter() - wall,
+        cpu_seconds=time.process_time() - cpu,
+        build_seconds=built_at - wall,
+        rows=built.model.numConstraints(),
+        columns=built.model.numVariables(),
+        nonzeros=sum(len(list(row.items())) for row in built.model.constraints()),
+        nodes=answer.nodes,
+        models=1,
+    )
+    bound = None if answer.bound is None else answer.bound * built.scale
+    status, bound = judge(answer.status, incumbent, bound, request.rel_gap)
+    return Result(
+        status=status,
+        plan=None if incumbent is None else incumbent.plan,
+        objective=None if incumbent is None else incumbent.objective,
+        bound=bound,
+        limit=None if answer.stopped_by is None else Limit(answer.stopped_by),
+        solver=solver,
+        formulation=formulation,
+        strategy="direct",
+        statistics=statistics,
+    )
+
+
+def judge(
+    claimed: str, incumbent: Incumbent | None, bound: float | None, rel_gap: float
+) -> tuple[Status, float | None]:
+    """Return the status that the figures support, and a bound that is not above the objective."""
+    if incumbent is None:
+        if claimed == "infeasible":
+            return Status.INFEASIBLE, None
+        return Status.UNKNOWN, bound
+    if bound is not None:
+        bound = min(bound, incumbent.objective)
+        allowed = max(rel_gap, AGREEMENT) * abs(incumbent.objective)
+        if claimed == "optimal" and incumbent.objective - bound <= allowed:
+            return Status.OPTIMAL, incumbent.objective if rel_gap == 0 else bound
+    return Status.FEASIBLE, bound
+
+
+def set_start(built: BuiltModel, plan: Plan) -> None:
+    """Give the model's variables the values of ``plan``.
+
+    Raises
+    ------
+    ProblemError
+        If ``plan`` is not a plan of the problem.
+    """
+    try:
+        check(built.problem, plan)
+    except PlanError as error:
+        raise ProblemError(f"warm_start is not a plan of this problem: {error}") from error
+    submesh = {shape: m for m, shape in enumerate(built.problem.submeshes)}
+    r = built.candidates
+    for variable in built.use:
+        variable.setInitialValue(0.0)
+    for stage in plan.stages:
+        same = (r.first == stage.first_layer) & (r.last == stage.last_layer)
+        (places,) = np.nonzero(same & (r.submesh == submesh[stage.submesh]))
+        exact = [k for k in places.tolist() if r.config[k] == stage.config]
+        built.use[(exact or places.tolist())[0]].setInitialValue(1.0)
+
+
+def _in_seconds(request: backend.Request, scale: float, spent: float) -> backend.Request:
+    """Return the request with the time already spent taken off, and progress in seconds."""
+    report = request.progress
+
+    def progress(incumbent: float | None, bound: float | None) -> None:
+        assert report is not None
+        report(*(None if value is None else value * scale for value in (incumbent, bound)))
+
+    limit = request.time_limit
+    return backend.Request(
+        time_limit=None if limit is None else max(limit - spent, 0.0),
+        rel_gap=request.rel_gap,
+        threads=request.threads,
+        warm_start=request.warm_start,
+        options=request.options,
+        log=request.log,
+        progress=None if report is None else progress,
+    )
