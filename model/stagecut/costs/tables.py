@@ -1,0 +1,210 @@
+"""From a layer profile to a stage problem: cost table and successor limits.
+
+Symbols: stage ``i..j`` on a submesh of ``n`` devices, tensor-parallel degree ``t`` (the config),
+``r = n / t`` data-parallel replicas, ``B`` micro-batches. The formulas, with units, are in
+docs/costs.md.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stagecut.costs.profile import LayerProfile
+from stagecut.problem import StageProblem
+from stagecut.submesh import Submesh, SubmeshLike
+from stagecut.submeshes import submesh_choices
+
+type Float = npt.NDArray[np.float64]
+type Int = npt.NDArray[np.int64]
+
+
+def stage_problem(
+    profile: LayerProfile,
+    *,
+    submeshes: Sequence[SubmeshLike] | None = None,
+    num_devices: int | None = None,
+    num_microbatches: int | None = None,
+    **changes: Any,
+) -> StageProblem:
+    """Build the stage problem of a layer profile.
+
+    The config axis holds the profile's tensor-parallel degrees; data parallelism fills the rest of
+    the submesh. A config is allowed where its degree divides the submesh's size, the replicas
+    divide the micro-batch, every layer has a time for the degree, and memory suffices.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    submeshes
+        Shapes to choose from; by default the powers of two within the cluster.
+    num_devices, num_microbatches
+        ``D`` and ``B``; by default the cluster's and the profile's.
+    **changes
+        Other arguments of :class:`stagecut.StageProblem`; the objective is ``"bottleneck"`` by
+        default under the ``"inference"`` schedule.
+
+    Raises
+    ------
+    ProblemError
+        If an argument breaks a rule.
+
+    Examples
+    --------
+    >>> from stagecut.costs import Cluster, Layer, LayerProfile, Link
+    >>> block = Layer("block", "decoder", {1: 1.0}, {1: 2.0})
+    >>> cluster = Cluster(1, 2, 8e9, Link(3e11), Link(2e10))
+    >>> profile = LayerProfile("two blocks", "by hand", (block, block), cluster, 1, 4)
+    >>> stage_problem(profile).cost[0, 1, :, 0]
+    array([ 6., inf])
+    """
+    cluster = profile.cluster
+    shapes = (
+        submesh_choices(cluster.hosts, cluster.devices_per_host)
+        if submeshes is None
+        else tuple(Submesh.of(shape) for shape in submeshes)
+    )
+    count = profile.num_microbatches if num_microbatches is None else num_microbatches
+    tables = [
+        [_stage_table(profile, shape, degree, count) for degree in profile.degrees]
+        for shape in shapes
+    ]
+    cost = np.stack([np.stack([pair[0] for pair in row], axis=-1) for row in tables], axis=2)
+    limit = np.stack([np.stack([pair[1] for pair in row], axis=-1) for row in tables], axis=2)
+    defaults: dict[str, Any] = {"layer_names": [layer.name for layer in profile.layers]}
+    if profile.schedule == "inference":
+        defaults["objective"] = "bottleneck"
+    return StageProblem(
+        np.where(limit < 0, np.inf, cost),
+        shapes,
+        cluster.num_devices if num_devices is None else num_devices,
+        count,
+        max_successors=limit,
+        **{**defaults, **changes},
+    )
+
+
+def _stage_table(
+    profile: LayerProfile, shape: Submesh, degree: int, num_microbatches: int
+) -> tuple[Float, Int]:
+    """Return seconds and successor limits of all ranges, each shape ``(K, K)``."""
+    num_layers = len(profile.layers)
+    replicas, rest = divmod(shape.size, degree)
+    if rest or profile.micro_batch % replicas:
+        return np.full((num_layers,) * 2, np.inf), np.full((num_layers,) * 2, -1, dtype=np.int64)
+    compute = _range_sums(_seconds(profile, degree)) / replicas
+    cost = (
+        compute
+        + _transfer_seconds(profile, replicas)
+        + _gradient_seconds(profile, shape, degree, replicas) / num_microbatches
+    )
+    limit = max_successors(
+        state=profile.state_factor * _range_sums(_field(profile, "parameter_bytes")) / degree,
+        activation=_range_sums(_field(profile, "activation_bytes")) / shape.size,
+        capacity=profile.cluster.memory_bytes,
+        num_microbatches=num_microbatches,
+        schedule=profile.schedule,
+    )
+    return cost, np.where(np.isfinite(cost), limit, -1)
+
+
+def max_successors(
+    *, state: Float, activation: Float, capacity: float, num_microbatches: int, schedule: str
+) -> Int:
+    """Return the most stages that may follow each range within a device's memory.
+
+    A range with ``p`` successors holds ``state + q(p) x activation`` bytes on each device, with
+    ``q = min(B, p + 1)`` under ``"1f1b"``, ``B`` under ``"gpipe"`` and 1 under ``"inference"``.
+
+    Parameters
+    ----------
+    state, activation
+        Bytes on one device, arrays of one shape; activation is per micro-batch in flight.
+    capacity
+        Bytes of one device.
+    num_microbatches
+        ``B``.
+    schedule
+        ``"1f1b"``, ``"gpipe"`` or ``"inference"``.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 in the shape of ``state``: the limit, ``K`` (the first axis) where none binds, -1
+        where the range never fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> room = {"capacity": 5.0, "num_microbatches": 8, "schedule": "1f1b"}
+    >>> max_successors(state=np.zeros(3), activation=np.array([1.0, 2.0, 6.0]), **room)
+    array([ 3,  1, -1])
+    """
+    most = len(state)
+    count = np.where(state <= capacity, float(num_microbatches), -1.0)
+    some = (activation > 0) & (state <= capacity)
+    np.divide(capacity - state, activation, out=count, where=some)
+    fitting = np.minimum(np.floor(count), num_microbatches)
+    fitting = np.where(state + fitting * activation > capacity, fitting - 1, fitting)
+    if schedule == "1f1b":
+        limit = np.where(fitting >= num_microbatches, most, fitting - 1)
+    else:
+        in_flight = num_microbatches if schedule == "gpipe" else 1
+        limit = np.where(fitting >= in_flight, most, -1)
+    return np.clip(limit, -1, most).astype(np.int64)
+
+
+def _field(profile: LayerProfile, name: str) -> Float:
+    return np.array([getattr(layer, name) for layer in profile.layers], dtype=np.float64)
+
+
+def _seconds(profile: LayerProfile, degree: int) -> Float:
+    """Seconds of each layer, shape ``(K,)``; ``inf`` where it has no time for the degree."""
+    backward = profile.schedule != "inference"
+    return np.array(
+        [
+            layer.forward_seconds.get(degree, np.inf)
+            + (layer.backward_seconds.get(degree, np.inf) if backward else 0.0)
+            for layer in profile.layers
+        ]
+    )
+
+
+def _range_sums(values: Float) -> Float:
+    """Return sums over ``i..j``, shape ``(K, K)``, right of the diagonal; 0 below it.
+
+    Each row is summed from its own start, so that equal ranges have equal sums.
+    """
+    num_layers = len(values)
+    sums = np.zeros((num_layers, num_layers))
+    for i in range(num_layers):
+        sums[i, i:] = np.cumsum(values[i:])
+    return sums
+
+
+def _transfer_seconds(profile: LayerProfile, replicas: int) -> Float:
+    """Return the time of outputs sent after ``j`` and gradients sent before ``i``, ``(K, K)``."""
+    cluster = profile.cluster
+    link = cluster.intra_host if cluster.hosts == 1 else cluster.inter_host
+    sizes = _field(profile, "boundary_bytes")[:-1] / replicas
+    sends = np.array([link.send_seconds(size) if size > 0 else 0.0 for size in sizes])
+    forward, backward = np.append(sends, 0.0), np.insert(sends, 0, 0.0)
+    if profile.schedule == "inference":
+        backward = np.zeros_like(backward)
+    seconds: Float = forward[None, :] + backward[:, None]
+    return seconds
+
+
+def _gradient_seconds(
+    profile: LayerProfile, shape: Submesh, degree: int, replicas: int
+) -> Float | float:
+    """Return the all-reduce of gradients over the replicas once per iteration, shape ``(K, K)``."""
+    if replicas == 1 or profile.schedule == "inference":
+        return 0.0
+    cluster = profile.cluster
+    link = cluster.intra_host if shape.hosts == 1 else cluster.inter_host
+    own = _range_sums(_field(profile, "parameter_bytes")) / degree
+    steps = 2 * (replicas - 1)
+    return steps * link.latency + steps / replicas * own / link.bandwidth
