@@ -8,6 +8,7 @@ from stagecut.costs.collectives import Link
 from stagecut.costs.devices import DEVICES, device
 from stagecut.costs.models import DEEPSEEK_V3, GPT3_2_6B, GPT3_39B, LLAMA3_70B, gpt3
 from stagecut.costs.timing import LayerTiming
+from stagecut.costs.transformer import transformer_profile
 from stagecut.costs.work import LayerWork, WorkModel
 
 
@@ -217,3 +218,73 @@ def test_exchanges_between_experts_by_hand() -> None:
     reduce = 14 * 3e-6 + 14 / 8 * state / 450e9
     exchange = 7 * 3e-6 + 7 / 8 * (8 * state / 8) / 450e9
     assert h200.forward_seconds(layer, 8) == pytest.approx(local + 2 * reduce + 2 * exchange)
+
+
+def test_a_profile_holds_every_layer_and_its_figures() -> None:
+    profile = transformer_profile(
+        DEEPSEEK_V3, "H200", hosts=16, micro_batch=2, num_microbatches=64, precision="fp8"
+    )
+    assert [layer.kind for layer in profile.layers] == [
+        "embedding", *["decoder"] * 61, "mtp", "head",
+    ]  # fmt: skip
+    assert profile.degrees == (1, 2, 4, 8)
+    assert profile.cluster.num_devices == 128
+    assert profile.state_factor == 8
+    # The model, the extra prediction layer, and the embedding copy that it needs.
+    held = sum(layer.parameter_bytes for layer in profile.layers) / 2
+    copy = 129280 * 7168
+    assert held == DEEPSEEK_V3.num_parameters + DEEPSEEK_V3.mtp_parameters + copy
+    for figure in ("1.979e+15 FLOP/s in fp8", "4.8e+12 B/s", "DeepSeek-V3 Technical Report"):
+        assert figure in profile.source
+
+
+def test_times_fall_with_the_degree_and_double_with_the_micro_batch() -> None:
+    one, two = (
+        transformer_profile(LLAMA3_70B, "H100", hosts=1, micro_batch=b, num_microbatches=8)
+        for b in (1, 2)
+    )
+    seconds = one.layers[1].forward_seconds
+    assert list(seconds.values()) == sorted(seconds.values(), reverse=True)
+    assert two.layers[1].forward_seconds[1] == pytest.approx(2 * seconds[1])
+    assert two.layers[1].activation_bytes == 2 * one.layers[1].activation_bytes
+
+
+def test_inference_keeps_weights_keys_and_values() -> None:
+    profile = transformer_profile(
+        LLAMA3_70B, "H100", hosts=1, micro_batch=1, num_microbatches=8, schedule="inference"
+    )
+    assert profile.state_factor == 1
+    # Two vectors of 8 heads of 128 in 16 bits for each of 8192 tokens.
+    assert profile.layers[1].activation_bytes == 2 * 8 * 128 * 2 * 8192
+    assert profile.layers[-1].activation_bytes == 0
+
+
+def test_full_precision_keeps_sixteen_bytes_per_parameter() -> None:
+    profile = transformer_profile(
+        GPT3_2_6B, "V100", hosts=1, micro_batch=1, num_microbatches=8, precision="fp32"
+    )
+    assert profile.layers[1].parameter_bytes * profile.state_factor == pytest.approx(
+        16 * GPT3_2_6B.decoder_parameters(0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"efficiency": 0.0}, r"efficiency must be in \(0, 1\], got 0.0"),
+        ({"efficiency": float("nan")}, "efficiency must be in"),
+        ({"recompute": "some"}, "recompute must be one of none, selective, full, got 'some'"),
+        ({"schedule": "2f2b"}, "schedule must be one of .* got '2f2b'"),
+        ({"precision": "bf16"}, "precision must be one of fp32, fp16 on V100-32GB, got 'bf16'"),
+        ({"device": "TPU"}, "device must be one of .* got 'TPU'"),
+        ({"micro_batch": 0}, "micro_batch must be an integer of at least 1, got 0"),
+        ({"num_microbatches": 0}, "num_microbatches must be an integer"),
+        ({"hosts": 0}, "hosts must be an integer"),
+        ({"tensor_parallel_degrees": [3]}, r"must divide the number of heads \(32\), got 3"),
+        ({"tensor_parallel_degrees": []}, "at least one degree"),
+    ],
+)
+def test_bad_profile_arguments_are_named(changes: dict[str, object], words: str) -> None:
+    arguments = {"device": "V100", "hosts": 1, "micro_batch": 1, "num_microbatches": 8}
+    with pytest.raises(sc.ProblemError, match=words):
+        transformer_profile(GPT3_2_6B, **{**arguments, **changes})  # type: ignore[arg-type]

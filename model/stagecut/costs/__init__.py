@@ -1,7 +1,24 @@
 """Where cost tables come from: measured layer profiles and analytic models."""
 
+from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, TransformerSpec
 from stagecut.costs.collectives import Link
+from stagecut.costs.devices import DEVICES, Device, device
 from stagecut.costs.profile import Cluster, Layer, LayerProfile
 from stagecut.costs.tables import max_successors, stage_problem
+from stagecut.costs.transformer import transformer_profile
 
-__all__ = ["Cluster", "Layer", "LayerProfile", "Link", "max_successors", "stage_problem"]
+__all__ = [
+    "DEVICES",
+    "Cluster",
+    "Device",
+    "LatentAttention",
+    "Layer",
+    "LayerProfile",
+    "Link",
+    "MixtureOfExperts",
+    "TransformerSpec",
+    "device",
+    "max_successors",
+    "stage_problem",
+    "transformer_profile",
+]

@@ -115,6 +115,8 @@ class TransformerSpec:
         Low-rank attention, or ``None``.
     num_mtp_layers
         Extra layers that predict further tokens (DeepSeek-AI, "DeepSeek-V3", 2024, section 2.2).
+    source
+        Where the numbers are published.
 
     Raises
     ------
@@ -128,7 +130,7 @@ class TransformerSpec:
     ...     vocabulary_size=100, sequence_length=16,
     ... )
     >>> spec.num_parameters
-    3192
+    3176
     """
 
     name: str
@@ -148,6 +150,7 @@ class TransformerSpec:
     experts: MixtureOfExperts | None = None
     latent_attention: LatentAttention | None = None
     num_mtp_layers: int = 0
+    source: str = ""
 
     def __post_init__(self) -> None:
         for name in (
@@ -200,6 +203,12 @@ class TransformerSpec:
         if self.latent_attention:
             return self.key_width + self.value_width
         return 2 * self.kv_heads * self.size_of_head
+
+    @property
+    def cache_width(self) -> int:
+        """Numbers per token that inference keeps in each layer."""
+        latent = self.latent_attention
+        return latent.kv_rank + latent.rope_head_size if latent else self.kv_width
 
     def has_experts(self, layer: int) -> bool:
         """Whether decoder layer ``layer`` (0-based) is a mixture of experts."""

@@ -4,7 +4,12 @@ from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, Trans
 
 
 def gpt3(
-    name: str, hidden_size: int, num_layers: int, num_heads: int, sequence_length: int = 1024
+    name: str,
+    hidden_size: int,
+    num_layers: int,
+    num_heads: int,
+    sequence_length: int = 1024,
+    source: str = "",
 ) -> TransformerSpec:
     """Return a model of the GPT-3 family: ``f = 4 h``, biases, learned positions, tied embeddings.
 
@@ -28,14 +33,17 @@ def gpt3(
         learned_positions=True,
         dropout=True,
         tied_embeddings=True,
+        source=source,
     )
 
 
-GPT3_2_6B = gpt3("GPT-3 2.6B", hidden_size=2560, num_layers=32, num_heads=32)
-"""Zheng et al., OSDI 2022, GPT-3 models of the evaluation: h 2560, 32 layers, 32 heads."""
+_ALPA = "Zheng et al., OSDI 2022, GPT-3 models of the evaluation"
 
-GPT3_39B = gpt3("GPT-3 39B", hidden_size=8192, num_layers=48, num_heads=64)
-"""Zheng et al., OSDI 2022, GPT-3 models of the evaluation: h 8192, 48 layers, 64 heads."""
+GPT3_2_6B = gpt3("GPT-3 2.6B", 2560, 32, 32, source=_ALPA)
+"""h 2560, 32 layers, 32 heads, sequence 1024 (Zheng et al., OSDI 2022)."""
+
+GPT3_39B = gpt3("GPT-3 39B", 8192, 48, 64, source=_ALPA)
+"""h 8192, 48 layers, 64 heads, sequence 1024 (Zheng et al., OSDI 2022)."""
 
 LLAMA3_70B = TransformerSpec(
     name="Llama 3 70B",
@@ -47,8 +55,9 @@ LLAMA3_70B = TransformerSpec(
     gated=True,
     vocabulary_size=128256,
     sequence_length=8192,
+    source="Llama team, The Llama 3 Herd of Models, 2024, table 3",
 )
-"""Llama team, "The Llama 3 Herd of Models", 2024, table 3 (head matrix not tied)."""
+"""Head matrix not tied; sequence of the main part of pre-training."""
 
 DEEPSEEK_V3 = TransformerSpec(
     name="DeepSeek-V3",
@@ -71,6 +80,7 @@ DEEPSEEK_V3 = TransformerSpec(
         query_rank=1536, kv_rank=512, rope_head_size=64, value_head_size=128
     ),
     num_mtp_layers=1,
+    source="DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 4.2",
 )
-"""DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 4.2; matrices and vocabulary also in
-the model's published configuration."""
+"""61 layers of low-rank attention, the last 58 with 256 experts and a shared one; vocabulary of the
+model's published configuration."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from stagecut.costs.architecture import TransformerSpec
+from stagecut.costs.profile import LayerKind
 
-LayerKind = Literal["embedding", "decoder", "mtp", "head"]
 Recompute = Literal["none", "selective", "full"]
 RECOMPUTE: tuple[str, ...] = get_args(Recompute)
 
@@ -43,6 +43,8 @@ class LayerWork:
         All-to-alls of ``exchange_bytes`` in each direction.
     reduction_bytes, exchange_bytes
         ``T h w`` and ``T k h w``.
+    cache_bytes
+        Bytes of keys and values kept by inference.
     """
 
     name: str
@@ -58,6 +60,7 @@ class LayerWork:
     backward_reductions: int = 0
     exchanges: int = 0
     exchange_bytes: float = 0.0
+    cache_bytes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,7 @@ class WorkModel:
             backward_reductions=reductions,
             exchanges=2 if routed else 0,
             exchange_bytes=routed * self.state_bytes,
+            cache_bytes=self.tokens * spec.cache_width * self.element_bytes,
         )
 
     def _mtp(self, index: int) -> LayerWork:
@@ -158,6 +162,7 @@ class WorkModel:
             backward_reductions=block.backward_reductions + 1,
             exchanges=block.exchanges,
             exchange_bytes=block.exchange_bytes,
+            cache_bytes=block.cache_bytes,
         )
 
     def _head(self) -> LayerWork:
