@@ -11,6 +11,14 @@ from stagecut.errors import (
     UnsupportedError,
 )
 from stagecut.evaluate import Evaluation, check, evaluate
+from stagecut.formats import (
+    load_plan,
+    load_problem,
+    load_profile,
+    save_plan,
+    save_problem,
+    save_profile,
+)
 from stagecut.formulations import available_formulations
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
@@ -44,6 +52,12 @@ __all__ = [
     "available_solvers",
     "check",
     "evaluate",
+    "load_plan",
+    "load_problem",
+    "load_profile",
+    "save_plan",
+    "save_problem",
+    "save_profile",
     "solve",
     "submesh_choices",
 ]

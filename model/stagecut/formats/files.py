@@ -1,0 +1,148 @@
+"""Reading and writing files safely: strict JSON, arrays without pickles, atomic writes."""
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stagecut.errors import FormatError
+
+type PathLike = str | os.PathLike[str]
+
+MAX_ARRAY_BYTES = 8 * 2**30
+"""Largest array read from a file, in bytes."""
+
+
+def read_text(path: PathLike) -> str:
+    """Return the UTF-8 text of a file.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read, or is not UTF-8.
+    """
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
+    except (UnicodeDecodeError, ValueError) as error:
+        raise FormatError(f"cannot read {path}: it is not UTF-8 text ({error})") from None
+
+
+def read_json(path: PathLike) -> Any:
+    """Return the value of a JSON file; duplicate keys and NaN or Infinity are refused.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read or is not such JSON.
+    """
+    return parse_json(read_text(path), path)
+
+
+def parse_json(text: str, path: PathLike) -> Any:
+    """Return the value of JSON text that came from ``path``; see :func:`read_json`."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except (json.JSONDecodeError, RecursionError, ValueError) as error:
+        raise FormatError(f"{path} is not valid JSON: {error}") from None
+
+
+def read_arrays(path: PathLike) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an ``.npz`` file, by name; pickles are refused.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, is damaged, or holds anything but plain arrays.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {
+                info.filename.removesuffix(".npy"): _read_member(archive, info)
+                for info in archive.infolist()
+            }
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, MemoryError, RuntimeError,
+            NotImplementedError, SyntaxError, TypeError) as error:  # fmt: skip
+        raise FormatError(f"{path} is not a valid .npz file: {error}") from None
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Write UTF-8 text; the old file stays whole until the new one is."""
+    _write(path, lambda file: file.write(text.encode()))
+
+
+def write_json(path: PathLike, value: Any) -> None:
+    """Write a value as JSON, floats lossless."""
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def write_arrays(path: PathLike, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    """Write arrays as a compressed ``.npz``."""
+    _write(path, lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
+
+
+def _write(path: PathLike, fill: Callable[[IO[bytes]], object]) -> None:
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise FormatError(f"cannot write {path}: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            fill(file)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, target)
+    except OSError as error:
+        raise FormatError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """Read one array after its declared size has been held against what is there."""
+    if info.file_size > MAX_ARRAY_BYTES:
+        raise ValueError(f"array {info.filename} holds {info.file_size} bytes, too many")
+    with archive.open(info) as member:
+        version = np.lib.format.read_magic(member)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"array {info.filename} has format version {version}")
+        read_header = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, _, dtype = read_header(member)
+        if dtype.hasobject:
+            raise ValueError(f"array {info.filename} holds Python objects (a pickle), not numbers")
+        declared = dtype.itemsize
+        for length in shape:
+            declared *= length
+        if declared != info.file_size - member.tell():
+            raise ValueError(f"array {info.filename} of shape {shape} is truncated or damaged")
+    with archive.open(info) as member:
+        return np.lib.format.read_array(member, allow_pickle=False)  # type: ignore[no-any-return]
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return result
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number; write null for 'not allowed'")
