@@ -132,7 +132,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray
         if declared != info.file_size - member.tell():
             raise ValueError(f"array {info.filename} of shape {shape} is truncated or damaged")
     with archive.open(info) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)  # type: ignore[no-any-return]
+        return np.lib.format.read_array(member, allow_pickle=False)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

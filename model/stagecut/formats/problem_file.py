@@ -19,8 +19,16 @@ INLINE_ENTRIES = 20_000
 """Cost tables with more entries go to an ``.npz`` beside the JSON."""
 
 
-def load_problem(path: files.PathLike) -> StageProblem:
+def load_problem(path: files.PathLike, **changes: Any) -> StageProblem:
     """Read a problem file: an explicit cost table, or a layer profile, whose table is built.
+
+    Parameters
+    ----------
+    path
+        A ``.json`` or ``.npz`` file.
+    **changes
+        Arguments of :class:`stagecut.StageProblem` to use instead of the file's, such as
+        ``num_microbatches``; a profile's table is built with them.
 
     Raises
     ------
@@ -43,10 +51,11 @@ def load_problem(path: files.PathLike) -> StageProblem:
     fields = parse(value, path, ("stage_problem", "layer_profile"))
     try:
         if isinstance(fields, ProfileFile):
-            return stage_problem(profile_from(fields))
-        return _problem(fields, arrays, path)
+            return stage_problem(profile_from(fields), **changes)
+        problem = _problem(fields, arrays, path)
     except ProblemError as error:
         raise FormatError(f"{path}: {error}") from None
+    return problem.replace(**changes) if changes else problem
 
 
 def save_problem(problem: StageProblem, path: files.PathLike) -> None:

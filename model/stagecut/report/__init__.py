@@ -1,0 +1,1 @@
+"""What people look at: tables for terminals and pictures of plans."""

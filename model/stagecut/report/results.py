@@ -1,0 +1,126 @@
+"""Results of ``solve`` as text for people and as JSON for programs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from stagecut.evaluate import evaluate
+from stagecut.formats.plan_file import plan_fields
+from stagecut.plan import Plan, Stage
+from stagecut.problem import StageProblem
+from stagecut.result import Result
+
+WIDTH = 100
+"""Columns of text where the output is not a terminal."""
+
+
+def print_results(
+    problem: StageProblem, name: str, results: Sequence[Result], agree: bool | None, file: TextIO
+) -> None:
+    """Print the best plan, then one line of proof per result."""
+    console = Console(file=file, highlight=False, width=None if file.isatty() else WIDTH)
+    console.print(
+        f"{name}: {problem.num_layers} layers, {problem.num_devices} devices, "
+        f"{problem.num_microbatches} micro-batches, objective {problem.objective}",
+        markup=False,
+    )
+    best = best_plan(results)
+    if best is not None:
+        console.print(stage_table(problem, best))
+    for result in results:
+        console.print(proof_line(problem, result), markup=False)
+    if agree is not None:
+        console.print("the solvers agree" if agree else "the solvers DISAGREE", markup=False)
+
+
+def best_plan(results: Sequence[Result]) -> Plan | None:
+    """Return the plan with the least objective, or ``None`` if no result has a plan."""
+    found = [(r.objective, n) for n, r in enumerate(results) if r.objective is not None]
+    return results[min(found)[1]].plan if found else None
+
+
+def stage_table(problem: StageProblem, plan: Plan) -> Table:
+    """Return a table with one row per stage, its time in milliseconds."""
+    bottleneck = evaluate(problem, plan).bottleneck
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("stage", "layers", "submesh", "config", "ms", "of bottleneck"):
+        table.add_column(heading, justify="left" if heading == "layers" else "right")
+    for index, stage in enumerate(plan.stages):
+        share = stage.cost / bottleneck if bottleneck > 0 else 1.0
+        table.add_row(
+            str(index),
+            layers_text(problem, stage),
+            str(stage.submesh),
+            str(stage.config),
+            f"{stage.cost * 1e3:.6g}",
+            f"{share:.1%}",
+        )
+    return table
+
+
+def layers_text(problem: StageProblem, stage: Stage) -> str:
+    """Return the range of a stage, with the names of its ends where there are names."""
+    ends = f"{stage.first_layer}..{stage.last_layer}"
+    if problem.layer_names is None:
+        return ends
+    first = problem.layer_names[stage.first_layer]
+    last = problem.layer_names[stage.last_layer]
+    return f"{ends} ({first})" if first == last else f"{ends} ({first} .. {last})"
+
+
+def proof_line(problem: StageProblem, result: Result) -> str:
+    """Return one line: engine, status, objective, bottleneck, bound, gap, time."""
+    engine = "/".join(
+        part for part in (result.solver, result.formulation, result.strategy) if part is not None
+    )
+    parts = [f"{engine}: {result.status}"]
+    if result.plan is not None:
+        costs = evaluate(problem, result.plan)
+        parts.append(
+            f"objective {costs.objective:.9g} s, total {costs.total:.6g} s, "
+            f"bottleneck {costs.bottleneck:.6g} s"
+        )
+    if result.bound is not None:
+        parts.append(f"bound {result.bound:.9g} s")
+    if result.gap is not None:
+        parts.append(f"gap {result.gap:.2%}")
+    if result.limit is not None:
+        parts.append(f"stopped by {result.limit}")
+    if result.statistics.wall_seconds is not None:
+        parts.append(f"{result.statistics.wall_seconds:.3f} s")
+    return ", ".join(parts)
+
+
+def results_json(
+    problem: StageProblem, name: str, results: Sequence[Result], agree: bool | None
+) -> str:
+    """Return all results as one JSON object; unknown values are ``null``."""
+    value = {
+        "problem": name,
+        "objective": problem.objective,
+        "agree": agree,
+        "results": [_result_fields(problem, result) for result in results],
+    }
+    return json.dumps(value, indent=1, allow_nan=False)
+
+
+def _result_fields(problem: StageProblem, result: Result) -> dict[str, Any]:
+    costs = None if result.plan is None else evaluate(problem, result.plan)
+    return {
+        "solver": result.solver,
+        "formulation": result.formulation,
+        "strategy": result.strategy,
+        "status": str(result.status),
+        "objective": result.objective,
+        "total": None if costs is None else costs.total,
+        "bottleneck": None if costs is None else costs.bottleneck,
+        "bound": result.bound,
+        "gap": result.gap,
+        "limit": None if result.limit is None else str(result.limit),
+        "statistics": asdict(result.statistics),
+        "plan": None if result.plan is None else plan_fields(result.plan),
+    }
