@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stagecut.costs.profile import LayerProfile
+from stagecut.costs.ranges import range_sums
 from stagecut.problem import StageProblem
 from stagecut.submesh import Submesh, SubmeshLike
 from stagecut.submeshes import submesh_choices
@@ -94,15 +95,15 @@ def _stage_table(
     replicas, rest = divmod(shape.size, degree)
     if rest or profile.micro_batch % replicas:
         return np.full((num_layers,) * 2, np.inf), np.full((num_layers,) * 2, -1, dtype=np.int64)
-    compute = _range_sums(_seconds(profile, degree)) / replicas
+    compute = range_sums(_seconds(profile, degree)) / replicas
     cost = (
         compute
         + _transfer_seconds(profile, replicas)
         + _gradient_seconds(profile, shape, degree, replicas) / num_microbatches
     )
     limit = max_successors(
-        state=profile.state_factor * _range_sums(_field(profile, "parameter_bytes")) / degree,
-        activation=_range_sums(_field(profile, "activation_bytes")) / shape.size,
+        state=profile.state_factor * range_sums(_field(profile, "parameter_bytes")) / degree,
+        activation=range_sums(_field(profile, "activation_bytes")) / shape.size,
         capacity=profile.cluster.memory_bytes,
         num_microbatches=num_microbatches,
         schedule=profile.schedule,
@@ -172,18 +173,6 @@ def _seconds(profile: LayerProfile, degree: int) -> Float:
     )
 
 
-def _range_sums(values: Float) -> Float:
-    """Return sums over ``i..j``, shape ``(K, K)``, right of the diagonal; 0 below it.
-
-    Each row is summed from its own start, so that equal ranges have equal sums.
-    """
-    num_layers = len(values)
-    sums = np.zeros((num_layers, num_layers))
-    for i in range(num_layers):
-        sums[i, i:] = np.cumsum(values[i:])
-    return sums
-
-
 def _transfer_seconds(profile: LayerProfile, replicas: int) -> Float:
     """Return the time of outputs sent after ``j`` and gradients sent before ``i``, ``(K, K)``."""
     cluster = profile.cluster
@@ -205,6 +194,6 @@ def _gradient_seconds(
         return 0.0
     cluster = profile.cluster
     link = cluster.intra_host if shape.hosts == 1 else cluster.inter_host
-    own = _range_sums(_field(profile, "parameter_bytes")) / degree
+    own = range_sums(_field(profile, "parameter_bytes")) / degree
     steps = 2 * (replicas - 1)
     return steps * link.latency + steps / replicas * own / link.bandwidth

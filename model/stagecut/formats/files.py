@@ -1,6 +1,7 @@
 """Reading and writing files safely: strict JSON, arrays without pickles, atomic writes."""
 
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -18,6 +19,19 @@ type PathLike = str | os.PathLike[str]
 
 MAX_ARRAY_BYTES = 8 * 2**30
 """Largest array read from a file, in bytes."""
+
+
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    TypeError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+)
+"""What NumPy and zipfile raise on damaged or hostile array files."""
 
 
 def read_text(path: PathLike) -> str:
@@ -71,9 +85,25 @@ def read_arrays(path: PathLike) -> dict[str, npt.NDArray[Any]]:
             }
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, MemoryError, RuntimeError,
-            NotImplementedError, SyntaxError, TypeError) as error:  # fmt: skip
+    except DAMAGE as error:
         raise FormatError(f"{path} is not a valid .npz file: {error}") from None
+
+
+def read_array(path: PathLike) -> npt.NDArray[Any]:
+    """Return the array of an ``.npy`` file; pickles are refused.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, is damaged, or holds anything but a plain array.
+    """
+    try:
+        with open(path, "rb") as file:
+            return _read_array(file, os.fstat(file.fileno()).st_size, str(path))
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
+    except DAMAGE as error:
+        raise FormatError(f"{path} is not a valid .npy file: {error}") from None
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -111,28 +141,28 @@ def _write(path: PathLike, fill: Callable[[IO[bytes]], object]) -> None:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> npt.NDArray[Any]:
-    """Read one array after its declared size has been held against what is there."""
-    if info.file_size > MAX_ARRAY_BYTES:
-        raise ValueError(f"array {info.filename} holds {info.file_size} bytes, too many")
     with archive.open(info) as member:
-        version = np.lib.format.read_magic(member)
-        if version not in ((1, 0), (2, 0)):
-            raise ValueError(f"array {info.filename} has format version {version}")
-        read_header = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, _, dtype = read_header(member)
-        if dtype.hasobject:
-            raise ValueError(f"array {info.filename} holds Python objects (a pickle), not numbers")
-        declared = dtype.itemsize
-        for length in shape:
-            declared *= length
-        if declared != info.file_size - member.tell():
-            raise ValueError(f"array {info.filename} of shape {shape} is truncated or damaged")
-    with archive.open(info) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
+        return _read_array(member, info.file_size, info.filename)
+
+
+def _read_array(stream: IO[bytes], size: int, name: str) -> npt.NDArray[Any]:
+    """Read one array after its declared shape has been held against the bytes that are there."""
+    if size > MAX_ARRAY_BYTES:
+        raise ValueError(f"array {name} holds {size} bytes, too many")
+    version = np.lib.format.read_magic(stream)
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
+        raise ValueError(f"array {name} has format version {version}")
+    shape, _, dtype = readers[version](stream)
+    if dtype.hasobject:
+        raise ValueError(f"array {name} holds Python objects (a pickle), which are refused")
+    if dtype.itemsize * math.prod(shape) != size - stream.tell():
+        raise ValueError(f"array {name} of shape {shape} is truncated or damaged")
+    stream.seek(0)
+    return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -148,10 +148,11 @@ def parse(value: Any, path: object, kinds: tuple[str, ...]) -> Any:
     try:
         return KINDS[kind].model_validate(value)
     except ValidationError as error:
-        raise FormatError(f"{path}: {_first(error)}") from None
+        raise FormatError(f"{path}: {first_error(error)}") from None
 
 
-def _first(error: ValidationError) -> str:
+def first_error(error: ValidationError) -> str:
+    """Return the first error in one line: field, rule, value, and how many more there are."""
     details = error.errors(include_url=False)
     first = details[0]
     where = ".".join(str(part) for part in first["loc"])
