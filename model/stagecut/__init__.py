@@ -11,6 +11,7 @@ from stagecut.errors import (
     UnsupportedError,
 )
 from stagecut.evaluate import Evaluation, check, evaluate
+from stagecut.examples import example_names, load_example
 from stagecut.formats import (
     load_plan,
     load_problem,
@@ -52,6 +53,8 @@ __all__ = [
     "available_solvers",
     "check",
     "evaluate",
+    "example_names",
+    "load_example",
     "load_plan",
     "load_problem",
     "load_profile",
