@@ -251,6 +251,18 @@ def test_plain_numbers_come_back() -> None:
             r"compute_cost must be seconds >= 0.*compute_cost\[0, 0, 0, 0\] = -1.0",
         ),
         (
+            lambda: alpa.training_dp_2(2, 4, 3, np.ones((2, 2, 2, 1)), None),  # type: ignore[arg-type]
+            "submesh_choices must be a sequence of .* got 3",
+        ),
+        (
+            lambda: alpa.training_dp_2(2, 4, SHAPES, [[1.0], [1.0, 2.0]], None),  # type: ignore[list-item]
+            "compute_cost must be a full array of numbers, got ragged rows",
+        ),
+        (
+            lambda: alpa.training_dp_2(2, 4, SHAPES, np.ones((2, 2, 2, 1)), [[1], [1, 2]]),  # type: ignore[list-item]
+            "max_n_succ_stages must be a full array, got ragged rows",
+        ),
+        (
             lambda: alpa.training_dp_2(0, 4, SHAPES, np.ones((2, 2, 2, 1)), None),
             "num_devices must be an integer of at least 1, got 0",
         ),

@@ -59,11 +59,11 @@ def plan(
     SolverError
         If the programme's objective is not that of its plan.
     """
-    shapes = [Submesh.of(shape) for shape in submesh_choices]
+    shapes = _shapes(submesh_choices)
     devices = positive_integer("num_devices", num_devices)
     microbatches = positive_integer("num_microbatches", num_microbatches)
-    _check_shape(np.shape(compute_cost), len(shapes), counts)
     table = as_cost_table(compute_cost, len(shapes), name="compute_cost")
+    _check_shape(np.shape(compute_cost), len(shapes), counts)
     limits = None
     if max_n_succ_stages is not None:
         limits = _successor_limits(max_n_succ_stages, table.shape, microbatches)
@@ -84,6 +84,16 @@ def plan(
     if not abs(cost - found) <= TOLERANCE * cost:
         raise SolverError(f"the plan costs {cost!r} s, the dynamic programme said {found!r} s")
     return cost, [((i, j + 1), m, c) for i, j, m, c in choices]
+
+
+def _shapes(submesh_choices: Sequence[SubmeshLike]) -> list[Submesh]:
+    try:
+        return [Submesh.of(shape) for shape in submesh_choices]
+    except TypeError:
+        raise ProblemError(
+            "submesh_choices must be a sequence of (hosts, devices_per_host), "
+            f"got {submesh_choices!r}"
+        ) from None
 
 
 def _check_shape(shape: tuple[int, ...], num_shapes: int, counts: tuple[int, int] | None) -> None:
@@ -111,7 +121,10 @@ def _successor_limits(
     Under 1F1B at most ``min(B, successors + 1)`` micro-batches are in flight, so a stage that has
     room for ``B`` of them has room behind any number of successors.
     """
-    values = np.array(limits)
+    try:
+        values = np.array(limits)
+    except ValueError:
+        raise ProblemError("max_n_succ_stages must be a full array, got ragged rows") from None
     if values.shape != shape or values.dtype.kind not in "iuf":
         raise ProblemError(
             f"max_n_succ_stages must be numbers in the shape of compute_cost {shape}, "
