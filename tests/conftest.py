@@ -24,3 +24,9 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the folder of published profiles beside the checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def midsize_count() -> int:
+    """How many mid-size problems to solve with both engines; the full set is 200."""
+    return int(os.environ.get("STAGECUT_MIDSIZE", "8"))

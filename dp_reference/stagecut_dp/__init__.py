@@ -4,7 +4,8 @@
 :mod:`stagecut_dp.textbook` is the plain recurrence to compare with.
 """
 
+from stagecut_dp import textbook
 from stagecut_dp.outcome import Outcome
 from stagecut_dp.search import search, solve
 
-__all__ = ["Outcome", "search", "solve"]
+__all__ = ["Outcome", "search", "solve", "textbook"]
