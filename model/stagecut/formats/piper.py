@@ -54,7 +54,7 @@ def read_piper(
     path: PathLike,
     *,
     num_devices: int,
-    num_microbatches: int = 1,
+    num_microbatches: int,
     bandwidth: float | None = None,
     memory_bytes: float | None = None,
     micro_batch: int | None = None,
