@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from stagecut.costs.profile import LayerProfile
 from stagecut.costs.ranges import range_sums
-from stagecut.problem import StageProblem
+from stagecut.errors import ProblemError
+from stagecut.problem import StageProblem, positive_integer
 from stagecut.submesh import Submesh, SubmeshLike
 from stagecut.submeshes import submesh_choices
 
@@ -67,7 +68,12 @@ def stage_problem(
         if submeshes is None
         else tuple(Submesh.of(shape) for shape in submeshes)
     )
-    count = profile.num_microbatches if num_microbatches is None else num_microbatches
+    if not shapes:
+        raise ProblemError("submeshes must name at least one shape, got none")
+    count = positive_integer(
+        "num_microbatches",
+        profile.num_microbatches if num_microbatches is None else num_microbatches,
+    )
     tables = [
         [_stage_table(profile, shape, degree, count) for degree in profile.degrees]
         for shape in shapes

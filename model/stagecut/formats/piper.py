@@ -1,7 +1,7 @@
 """Piper's JSON profile of a chain (Tarnawski et al., NeurIPS 2021); Sailor's files use it too.
 
-Symbols: node ``k`` with time ``T``, activations ``A`` and weights ``W`` in bytes at a degree of tensor
-parallelism; ``b`` bytes per second. Time of a range = sum of ``T`` + for each cut edge
+Symbols: node ``k`` with time ``T``, activations ``A`` and weights ``W`` in bytes at a degree of
+tensor parallelism; ``b`` bytes per second. Time of a range = sum of ``T`` + for each cut edge
 ``2 (communicationCost + sync) / b``; memory with ``q`` micro-batches in flight = sum of
 ``q A + W``.
 """
@@ -54,7 +54,7 @@ def read_piper(
     path: PathLike,
     *,
     num_devices: int,
-    num_microbatches: int = 1,
+    num_microbatches: int,
     bandwidth: float | None = None,
     memory_bytes: float | None = None,
     micro_batch: int | None = None,

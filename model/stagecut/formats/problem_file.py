@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stagecut.costs import stage_problem
-from stagecut.errors import FormatError, ProblemError
+from stagecut.errors import FormatError, ProblemError, UnsupportedError
 from stagecut.formats import files
 from stagecut.formats.profile_file import profile_from
 from stagecut.formats.schema import ProblemFile, ProfileFile, parse
@@ -53,7 +53,7 @@ def load_problem(path: files.PathLike, **changes: Any) -> StageProblem:
         if isinstance(fields, ProfileFile):
             return stage_problem(profile_from(fields), **changes)
         problem = _problem(fields, arrays, path)
-    except ProblemError as error:
+    except (ProblemError, UnsupportedError) as error:
         raise FormatError(f"{path}: {error}") from None
     return problem.replace(**changes) if changes else problem
 

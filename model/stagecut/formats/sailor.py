@@ -48,7 +48,7 @@ def read_sailor(
     num_devices: int,
     memory_bytes: float,
     bandwidth: float,
-    num_microbatches: int = 1,
+    num_microbatches: int,
     objective: Any = "training",
     use_all_devices: bool = True,
 ) -> StageProblem:

@@ -80,7 +80,7 @@ class LayerFields(_Strict):
     parameter_bytes: Number = 0.0
     activation_bytes: Number = 0.0
     boundary_bytes: Number = 0.0
-    repeat: Positive = 1
+    repeat: Annotated[int, Field(ge=1, le=4096)] = 1
 
 
 class LinkFields(_Strict):
