@@ -24,7 +24,8 @@ def as_cost_table(
         raise ProblemError(f"{name} must be real numbers in seconds, got dtype {table.dtype}")
     if table.ndim not in (3, 4) or table.shape[0] != table.shape[1] or 0 in table.shape:
         raise ProblemError(
-            f"{name} must have shape (K, K, S) or (K, K, S, C) with no empty axis, got {table.shape}"
+            f"{name} must have shape (K, K, S) or (K, K, S, C) with no empty axis, "
+            f"got {table.shape}"
         )
     if table.shape[2] != num_submeshes:
         raise ProblemError(

@@ -11,5 +11,6 @@ def examples() -> None:
         profile = load_example_profile(name)
         typer.echo(
             f"{name:<14} {len(profile.layers):>3} layers, "
-            f"{profile.cluster.num_devices:>3} devices, {profile.num_microbatches:>4} micro-batches: {profile.name}"
+            f"{profile.cluster.num_devices:>3} devices, "
+            f"{profile.num_microbatches:>4} micro-batches: {profile.name}"
         )

@@ -31,8 +31,9 @@ def print_results(
     best = best_plan(results)
     if best is not None:
         console.print(stage_table(problem, best))
-    for result in results:
-        console.print(proof_line(problem, result), markup=False)
+        console.print(objective_line(problem, best), markup=False, soft_wrap=True)
+    console.print()
+    console.print(proof_table(results))
     if agree is not None:
         console.print("the solvers agree" if agree else "the solvers DISAGREE", markup=False)
 
@@ -72,27 +73,48 @@ def layers_text(problem: StageProblem, stage: Stage) -> str:
     return f"{ends} ({first})" if first == last else f"{ends} ({first} .. {last})"
 
 
-def proof_line(problem: StageProblem, result: Result) -> str:
-    """Return one line: engine, status, objective, bottleneck, bound, gap, time."""
-    engine = "/".join(
-        part for part in (result.solver, result.formulation, result.strategy) if part is not None
-    )
-    parts = [f"{engine}: {result.status}"]
-    if result.plan is not None:
-        costs = evaluate(problem, result.plan)
-        parts.append(
-            f"objective {costs.objective:.9g} s, total {costs.total:.6g} s, "
-            f"bottleneck {costs.bottleneck:.6g} s"
+def objective_line(problem: StageProblem, plan: Plan) -> str:
+    """Return how the objective of a plan comes about.
+
+    Examples
+    --------
+    >>> import stagecut as sc
+    >>> problem = sc.StageProblem([[[1.0], [2.0]], [[1.0], [1.0]]], [(1, 1)], 2, 4)
+    >>> objective_line(problem, sc.solve(problem).plan)
+    'objective 5 s = total 2 s + 3 x bottleneck 1 s'
+    """
+    costs = evaluate(problem, plan)
+    total, bottleneck = f"total {costs.total:.6g} s", f"bottleneck {costs.bottleneck:.6g} s"
+    parts = {
+        "training": f"{total} + {problem.num_microbatches - 1} x {bottleneck}",
+        "bottleneck": f"{bottleneck} ({total})",
+        "latency": f"{total} ({bottleneck})",
+        "stages_times_bottleneck": f"{plan.num_stages} stages x {bottleneck} ({total})",
+    }
+    return f"objective {costs.objective:.9g} s = {parts[problem.objective]}"
+
+
+def proof_table(results: Sequence[Result]) -> Table:
+    """Return a table with one row per result: engine, status, objective, bound, gap, time."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("engine", "status", "objective", "bound", "gap", "stopped by", "time"):
+        table.add_column(heading, justify="left" if heading in ("engine", "status") else "right")
+    for result in results:
+        engine = (result.solver, result.formulation, result.strategy)
+        table.add_row(
+            "/".join(part for part in engine if part is not None),
+            str(result.status),
+            _known(result.objective, "{:.9g} s"),
+            _known(result.bound, "{:.9g} s"),
+            _known(result.gap, "{:.2%}"),
+            "-" if result.limit is None else str(result.limit),
+            _known(result.statistics.wall_seconds, "{:.3f} s"),
         )
-    if result.bound is not None:
-        parts.append(f"bound {result.bound:.9g} s")
-    if result.gap is not None:
-        parts.append(f"gap {result.gap:.2%}")
-    if result.limit is not None:
-        parts.append(f"stopped by {result.limit}")
-    if result.statistics.wall_seconds is not None:
-        parts.append(f"{result.statistics.wall_seconds:.3f} s")
-    return ", ".join(parts)
+    return table
+
+
+def _known(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
 
 
 def results_json(
