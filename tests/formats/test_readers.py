@@ -185,6 +185,10 @@ def test_dnn_partitioning(tmp_path):
     assert np.isinf(problem.cost[0, 2, 0, 0])
     joined = read(path, "dnn-partitioning", order=[[1, 2], [3]], memory_bytes=99)
     assert joined.cost[0, :, 0, 0] == pytest.approx([3.75e-3, 6e-3])
+    orders = saved(tmp_path, {"profile": [[1, 2], [3]]}, "orders.json")
+    assert read(path, "dnn-partitioning", order=str(orders), memory_bytes=99) == joined
+    other = saved(tmp_path, {"other": []}, "orders.json")
+    refused("no order for 'profile', only for other", path, "dnn-partitioning", order=str(other))
 
 
 def test_dnn_partitioning_faults(tmp_path):
