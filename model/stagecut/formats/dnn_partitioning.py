@@ -4,7 +4,9 @@ Time of a range = sum of ``fpgaLatency`` + ``cost(u)`` of every node ``u`` with 
 exactly one end in the range, once a node. A range above the memory limit is not allowed.
 """
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -40,7 +42,7 @@ class _Graph(Foreign):
 def read_dnn_partitioning(
     path: PathLike,
     *,
-    order: Sequence[Sequence[int]] | None = None,
+    order: Sequence[Sequence[int]] | PathLike | None = None,
     num_devices: int | None = None,
     num_microbatches: int = 1,
     memory_bytes: float | None = None,
@@ -55,8 +57,9 @@ def read_dnn_partitioning(
     path
         The file.
     order
-        The chain: for each position the node ids that stay together. May be left out where the
-        edges allow one order only.
+        The chain: for each position the node ids that stay together; or a JSON file with such a
+        list, or with an object that has one under the name of the graph's file without suffix. May
+        be left out where the edges allow one order only.
     num_devices
         ``D``; by default the file's ``maxFPGAs``.
     num_microbatches, objective, use_all_devices
@@ -77,6 +80,8 @@ def read_dnn_partitioning(
     if order is None:
         edges = [(edge.source, edge.target) for edge in graph.edges]
         order = [[node] for node in topological_order(ids, edges, path)]
+    elif isinstance(order, str | os.PathLike):
+        order = _order_from(order, Path(path).stem)
     position = _positions(order, ids, path)
     latency, size = np.zeros(len(order)), np.zeros(len(order))
     for node in graph.nodes:
@@ -95,6 +100,17 @@ def read_dnn_partitioning(
         use_all_devices=use_all_devices,
         layer_names=["+".join(map(str, group)) for group in order],
     )
+
+
+def _order_from(path: PathLike, name: str) -> Sequence[Sequence[int]]:
+    value: Any = read_json(path)
+    if isinstance(value, dict):
+        if name not in value:
+            raise FormatError(f"{path} has no order for {name!r}, only for {', '.join(value)}")
+        value = value[name]
+    if not isinstance(value, list):
+        raise FormatError(f"{path} must hold a list of lists of node ids")
+    return value
 
 
 def _positions(order: Sequence[Sequence[int]], ids: list[int], path: PathLike) -> dict[int, int]:

@@ -1,6 +1,6 @@
 """What readers of other programs' files share: validation and chains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -24,6 +24,25 @@ def validated[T: BaseModel](model: type[T], value: Any, path: object) -> T:
         return model.model_validate(value)
     except ValidationError as error:
         raise FormatError(f"{path}: {first_error(error)}") from None
+
+
+def degrees_of(tables: Iterable[Mapping[str, object]], path: object) -> list[int]:
+    """Return all tensor-parallel degrees that are keys of some table, ascending.
+
+    Raises
+    ------
+    FormatError
+        If there is none, or a key is not a plain whole number of at least 1.
+    """
+    keys = {key for table in tables for key in table}
+    for key in keys:
+        if not (key.isascii() and key.isdecimal() and key[0] != "0" and len(key) < 10):
+            raise FormatError(
+                f"{path}: tensor-parallel degrees must be whole numbers of at least 1, got {key!r}"
+            )
+    if not keys:
+        raise FormatError(f"{path} names no tensor-parallel degree")
+    return sorted(map(int, keys))
 
 
 def topological_order[N: (int, str)](

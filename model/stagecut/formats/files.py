@@ -86,7 +86,7 @@ def read_arrays(path: PathLike) -> dict[str, npt.NDArray[Any]]:
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
     except DAMAGE as error:
-        raise FormatError(f"{path} is not a valid .npz file: {error}") from None
+        raise FormatError(f"{path} is not a valid .npz file: {_one_line(error)}") from None
 
 
 def read_array(path: PathLike) -> npt.NDArray[Any]:
@@ -103,7 +103,7 @@ def read_array(path: PathLike) -> npt.NDArray[Any]:
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
     except DAMAGE as error:
-        raise FormatError(f"{path} is not a valid .npy file: {error}") from None
+        raise FormatError(f"{path} is not a valid .npy file: {_one_line(error)}") from None
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -163,6 +163,10 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> npt.NDArray[Any]:
         raise ValueError(f"array {name} of shape {shape} is truncated or damaged")
     stream.seek(0)
     return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def _one_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

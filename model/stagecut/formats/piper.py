@@ -15,7 +15,7 @@ from pydantic import Field
 from stagecut.costs import max_successors
 from stagecut.costs.ranges import range_sums
 from stagecut.errors import FormatError
-from stagecut.formats.external import Foreign, Number, chain_order, validated
+from stagecut.formats.external import Foreign, Number, chain_order, degrees_of, validated
 from stagecut.formats.files import PathLike, read_json
 from stagecut.problem import StageProblem
 
@@ -90,9 +90,11 @@ def read_piper(
         )
     edges = [(edge.source, edge.target) for edge in profile.edges]
     nodes = {node.id: node for node in profile.nodes}
+    if len(nodes) < len(profile.nodes):
+        raise FormatError(f"{path}: nodes must have distinct ids")
     chain = [nodes[node] for node in chain_order(list(nodes), edges, path)]
     bytes_sent = {(e.source, e.target): e.communication for e in profile.edges}
-    degrees = sorted({int(degree) for node in chain for degree in node.entries})
+    degrees = degrees_of((node.entries for node in chain), path)
     configs = list(dict.fromkeys(e.id for n in chain for es in n.entries.values() for e in es))
     shape = (len(chain), len(chain), len(degrees), len(configs))
     cost, limit = np.full(shape, np.inf), np.full(shape, -1, dtype=np.int64)

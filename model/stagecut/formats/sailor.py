@@ -15,7 +15,7 @@ from pydantic import Field, RootModel
 from stagecut.costs import max_successors
 from stagecut.costs.ranges import range_sums
 from stagecut.errors import FormatError
-from stagecut.formats.external import Foreign, Number, validated
+from stagecut.formats.external import Foreign, Number, degrees_of, validated
 from stagecut.formats.files import PathLike, read_json
 from stagecut.problem import StageProblem
 
@@ -74,7 +74,7 @@ def read_sailor(
     """
     times = _pick(validated(_Profile, read_json(path), path).root, "micro_batch", micro_batch, path)
     info = _pick(validated(_Info, read_json(llm_info), llm_info).root, "model", model, llm_info)
-    degrees = sorted(times, key=int)
+    degrees = [str(degree) for degree in degrees_of([times], path)]
     num_layers = len(times[degrees[0]])
     shape = (num_layers, num_layers, len(degrees))
     cost, limit = np.zeros(shape), np.zeros(shape, dtype=np.int64)
