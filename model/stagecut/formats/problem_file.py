@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stagecut.costs import stage_problem
+from stagecut.costs import LayerProfile, stage_problem
 from stagecut.errors import FormatError, ProblemError, UnsupportedError
 from stagecut.formats import files
 from stagecut.formats.profile_file import profile_from
@@ -34,6 +34,8 @@ def load_problem(path: files.PathLike, **changes: Any) -> StageProblem:
     ------
     FormatError
         If the file cannot be read as either; one line names field, value and what is allowed.
+    ProblemError
+        If a change breaks a rule.
 
     Examples
     --------
@@ -50,12 +52,16 @@ def load_problem(path: files.PathLike, **changes: Any) -> StageProblem:
         value = files.read_json(path)
     fields = parse(value, path, ("stage_problem", "layer_profile"))
     try:
+        made: StageProblem | LayerProfile
         if isinstance(fields, ProfileFile):
-            return stage_problem(profile_from(fields), **changes)
-        problem = _problem(fields, arrays, path)
+            made = profile_from(fields)
+        else:
+            made = _problem(fields, arrays, path)
     except (ProblemError, UnsupportedError) as error:
         raise FormatError(f"{path}: {error}") from None
-    return problem.replace(**changes) if changes else problem
+    if isinstance(made, LayerProfile):
+        return stage_problem(made, **changes)
+    return made.replace(**changes) if changes else made
 
 
 def save_problem(problem: StageProblem, path: files.PathLike) -> None:
