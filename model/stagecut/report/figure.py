@@ -58,6 +58,8 @@ def _colors(plan: Plan, bottleneck: float) -> list[str]:
 
 
 def _draw_blocks(axes: "Axes", problem: StageProblem, plan: Plan, bottleneck: float) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     sizes = np.array([stage.submesh.size for stage in plan.stages])
     tops = np.cumsum(sizes) - sizes
     starts = [stage.first_layer - 0.5 for stage in plan.stages]
@@ -80,7 +82,7 @@ def _draw_blocks(axes: "Axes", problem: StageProblem, plan: Plan, bottleneck: fl
         ylim=(problem.num_devices - 0.5, -0.5),
     )
     for axis in (axes.xaxis, axes.yaxis):
-        axis.get_major_locator().set_params(integer=True)
+        axis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_bars(axes: "Axes", plan: Plan, bottleneck: float) -> None:
