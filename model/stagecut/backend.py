@@ -8,6 +8,7 @@ by a callback of our own (HiGHS alone may overrun), and Ctrl-C stops the search,
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ from typing import Any, Literal
 import pulp
 
 from stagecut.errors import ProblemError, SolverError, SolverNotInstalledError
+
+type Stop = Literal["time", "interrupt", "solver"]
+"""What ended a search early: the clock, Ctrl-C, or a limit among the solver's own options."""
 
 type Progress = Callable[[float | None, float | None], None]
 """Called with (incumbent, bound); ``None`` where unknown."""
@@ -76,7 +80,7 @@ class Answer:
     objective: float | None
     bound: float | None
     nodes: int | None
-    stopped_by: Literal["time", "interrupt"] | None
+    stopped_by: Stop | None
 
 
 def run(model: pulp.LpProblem, solver: str, request: Request) -> Answer:
@@ -94,6 +98,7 @@ def run(model: pulp.LpProblem, solver: str, request: Request) -> Answer:
     options = {"msg": request.log, **entry.options(request), **request.options}
     if solver == "highs":
         _silence_banner()
+        _refuse_unknown(request.options)
         options.update(callbackTuple=(watch.on_event, None), callbacksToActivate=_events())
     try:
         with watch.interruptible():
@@ -167,6 +172,15 @@ SOLVERS: dict[str, SolverEntry] = {
 }
 
 
+OWN_LIMITS = (
+    pulp.LpSolveStatus.NodeLimit,
+    pulp.LpSolveStatus.IterationLimit,
+    pulp.LpSolveStatus.SolutionLimit,
+    pulp.LpSolveStatus.MemoryLimit,
+)
+"""Limits that only a solver's own options set."""
+
+
 class _Watch:
     """Deadline, interrupt flag and progress of one run."""
 
@@ -224,9 +238,11 @@ def _answer(solver: str, model: pulp.LpProblem, stats: pulp.LpSolveStats, watch:
         return Answer("optimal", has_solution, objective, bound, nodes, None)
     if stats.status == status.Infeasible:
         return Answer("infeasible", False, None, None, nodes, None)
-    stopped_by: Literal["time", "interrupt"] | None = "interrupt" if watch.interrupted else None
+    stopped_by: Stop | None = "interrupt" if watch.interrupted else None
     if stopped_by is None and (watch.timed_out or stats.status == status.TimeLimit):
         stopped_by = "time"
+    if stopped_by is None and stats.status in OWN_LIMITS:
+        stopped_by = "solver"
     if stopped_by is None:
         raise SolverError(
             f"{solver} stopped without an answer: {stats.status_str}; "
@@ -262,6 +278,16 @@ def _events() -> list[Any]:
 def _highspy() -> Any:
     """Return the module ``highspy``, whose callbacks are not typed."""
     return importlib.import_module("highspy")
+
+
+def _refuse_unknown(options: Mapping[str, Any]) -> None:
+    """Raise on a name that HiGHS does not know; PuLP would pass over it in silence."""
+    known = inspect.signature(pulp.HiGHS.__init__).parameters
+    highs = _highspy().Highs()
+    highs.setOptionValue("output_flag", False)
+    for name in options:
+        if name not in known and highs.getOptionValue(name)[0] == _highspy().HighsStatus.kError:
+            raise ProblemError(f"solver_options: HiGHS has no option {name!r}")
 
 
 def _finite(value: float) -> float | None:

@@ -24,6 +24,8 @@ class Limit(StrEnum):
 
     TIME = "time"
     INTERRUPT = "interrupt"
+    SOLVER = "solver"
+    """A limit among the solver's own options."""
 
 
 @dataclass(frozen=True, slots=True)
