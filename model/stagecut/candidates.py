@@ -45,6 +45,20 @@ class Candidates:
         return len(self.cost)
 
 
+def select(candidates: Candidates, chosen: Int | npt.NDArray[np.bool_]) -> Candidates:
+    """Return some of the candidates, by ascending index or by a mask of shape ``(N,)``."""
+    r = candidates
+    return Candidates(
+        first=r.first[chosen],
+        last=r.last[chosen],
+        submesh=r.submesh[chosen],
+        config=r.config[chosen],
+        size=r.size[chosen],
+        cost=r.cost[chosen],
+        limit=None if r.limit is None else r.limit[chosen],
+    )
+
+
 def compile_candidates(problem: StageProblem) -> Candidates:
     """Return every stage worth considering.
 
@@ -60,16 +74,8 @@ def compile_candidates(problem: StageProblem) -> Candidates:
     limit = None
     if problem.max_successors is not None:
         limit = problem.max_successors[first, last, submesh, config]
-    keep = _undominated(np.stack([first, last, submesh]), cost, limit)
-    return Candidates(
-        first=first[keep],
-        last=last[keep],
-        submesh=submesh[keep],
-        config=config[keep],
-        size=problem.sizes[submesh[keep]],
-        cost=cost[keep],
-        limit=None if limit is None else limit[keep],
-    )
+    every = Candidates(first, last, submesh, config, problem.sizes[submesh], cost, limit)
+    return select(every, _undominated(np.stack([first, last, submesh]), cost, limit))
 
 
 def _undominated(place: Int, cost: Float, limit: Int | None) -> Int:

@@ -9,13 +9,16 @@ from stagecut.formulations import range_disaggregated
 from stagecut.formulations.built import BuiltModel
 from stagecut.problem import StageProblem
 
-type Builder = Callable[[StageProblem, Candidates], BuiltModel]
+type Builder = Callable[[StageProblem, Candidates, float], BuiltModel]
+"""Takes the problem, its candidates, and a floor under the largest stage cost in seconds."""
 
 BUILDERS: dict[str, Builder] = {
     "range": range_aggregated.build,
     "range_disaggregated": range_disaggregated.build,
 }
 DEFAULT = "range"
+TIGHTENED = frozenset({"range"})
+"""Formulations that use a floor under the largest stage cost."""
 
 
 def available_formulations() -> tuple[str, ...]:

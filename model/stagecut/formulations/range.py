@@ -18,9 +18,13 @@ Constraints
     | (R4) epigraph   t >= u_l, for each l
     | (R5) successors sum of x_r that start after l <= sum of p_r x_r that cover l, with limits
 
+``c_r`` in (R3) is ``max(c_r, t_lo)``, with ``t_lo`` a lower bound on the largest stage cost of any
+plan: ``t`` is at least that anyway, and the LP bound rises.
+
 Cannot express: nothing of the problem.
 """
 
+import numpy as np
 import pulp
 
 from stagecut.candidates import Candidates
@@ -29,8 +33,8 @@ from stagecut.formulations.built import BuiltModel
 from stagecut.problem import StageProblem
 
 
-def build(problem: StageProblem, candidates: Candidates) -> BuiltModel:
-    """Build the model."""
+def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> BuiltModel:
+    """Build the model; ``floor`` is ``t_lo`` in seconds."""
     model = pulp.LpProblem("range", pulp.LpMinimize)
     scale = common.cost_scale(candidates, problem.num_layers)
     costs = (candidates.cost / scale).tolist()
@@ -40,7 +44,8 @@ def build(problem: StageProblem, candidates: Candidates) -> BuiltModel:
     common.set_objective(model, problem, use, costs, bottleneck)
     common.add_flow_rows(model, candidates, use, problem.num_layers)  # (R1)
     common.add_device_row(model, problem, candidates, use)  # (R2)
-    _add_carry_rows(model, candidates, use, costs, carried)  # (R3)
+    raised = np.maximum(candidates.cost, floor) / scale
+    _add_carry_rows(model, candidates, use, raised.tolist(), carried)  # (R3)
     _add_epigraph_rows(model, carried, bottleneck)  # (R4)
     common.add_successor_rows(model, candidates, use, problem.num_layers)  # (R5)
     return BuiltModel(problem, candidates, model, use, bottleneck, scale)

@@ -26,8 +26,8 @@ from stagecut.formulations.built import BuiltModel
 from stagecut.problem import StageProblem
 
 
-def build(problem: StageProblem, candidates: Candidates) -> BuiltModel:
-    """Build the model."""
+def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> BuiltModel:
+    """Build the model; ``floor`` is not used, since this is the textbook baseline."""
     model = pulp.LpProblem("range_disaggregated", pulp.LpMinimize)
     scale = common.cost_scale(candidates, problem.num_layers)
     costs = (candidates.cost / scale).tolist()

@@ -8,12 +8,13 @@ from stagecut import backend
 from stagecut.candidates import compile_candidates
 from stagecut.errors import PlanError, ProblemError
 from stagecut.evaluate import check
-from stagecut.formulations import builder
+from stagecut.formulations import TIGHTENED, builder
 from stagecut.formulations.built import BuiltModel
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.strategies.decode import AGREEMENT, Incumbent, decode
+from stagecut.strategies.floor import FeasibilityLPs, bottleneck_floor
 
 
 def solve_direct(
@@ -36,11 +37,19 @@ def solve_direct(
         If the solver fails or its answer does not survive the referee.
     """
     wall, cpu = time.perf_counter(), time.process_time()
-    built = builder(formulation)(problem, compile_candidates(problem))
+    candidates, floor = compile_candidates(problem), 0.0
+    lps = FeasibilityLPs(solver, request, wall)
+    if formulation in TIGHTENED and problem.objective != "latency":
+        floor = bottleneck_floor(problem, candidates, lps)
+    built = builder(formulation)(problem, candidates, floor)
     if warm_start is not None:
         set_start(built, warm_start)
     built_at = time.perf_counter()
-    answer = backend.run(built.model, solver, _in_seconds(request, built.scale, built_at - wall))
+    if lps.stopped_by == "interrupt":
+        answer = backend.Answer("stopped", False, None, None, None, "interrupt")
+    else:
+        left = _in_seconds(request, built.scale, built_at - wall)
+        answer = backend.run(built.model, solver, left)
     incumbent = decode(built, answer.objective, solver) if answer.has_solution else None
     statistics = Statistics(
         wall_seconds=time.perf_counter() - wall,
@@ -50,7 +59,7 @@ def solve_direct(
         columns=built.model.numVariables(),
         nonzeros=sum(len(list(row.items())) for row in built.model.constraints()),
         nodes=answer.nodes,
-        models=1,
+        models=lps.count + 1,
     )
     bound = None if answer.bound is None else answer.bound * built.scale
     status, bound = judge(answer.status, incumbent, bound, request.rel_gap)

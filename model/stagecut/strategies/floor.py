@@ -1,0 +1,88 @@
+"""A floor under the largest stage cost, from LPs that know every side constraint.
+
+If no fractional plan exists on the stages that cost at most ``b``, no plan's largest stage cost is
+``b`` or less. Bisection over the distinct costs finds the largest such ``b``; the next cost,
+``t_lo``, is then a lower bound on the largest stage cost of any plan. A formulation may use
+``max(c_r, t_lo)`` in its epigraph rows, which closes most of its LP gap.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pulp
+
+from stagecut import backend
+from stagecut.candidates import Candidates, select
+from stagecut.formulations import common
+from stagecut.problem import StageProblem
+
+
+@dataclass(slots=True)
+class FeasibilityLPs:
+    """Asks a solver whether LPs are feasible, until a deadline or Ctrl-C.
+
+    Parameters
+    ----------
+    solver
+        The MILP solver.
+    request
+        The user's request; its time limit counts from ``start``.
+    start
+        ``time.perf_counter()`` at the start of the whole call, in seconds.
+    """
+
+    solver: str
+    request: backend.Request
+    start: float
+    count: int = 0
+    stopped_by: backend.Stop | None = None
+
+    def is_feasible(self, model: pulp.LpProblem) -> bool | None:
+        """Return whether ``model`` has a solution, ``None`` once a limit is reached."""
+        limit = self.request.time_limit
+        left = None if limit is None else limit - (time.perf_counter() - self.start)
+        if left is not None and left <= 0:
+            self.stopped_by = "time"
+        if self.stopped_by is not None:
+            return None
+        self.count += 1
+        quiet = replace(
+            self.request, time_limit=left, warm_start=False, options={}, log=False, progress=None
+        )
+        answer = backend.run(model, self.solver, quiet)
+        self.stopped_by = answer.stopped_by
+        return None if answer.stopped_by else answer.status == "optimal"
+
+
+def bottleneck_floor(problem: StageProblem, candidates: Candidates, lps: FeasibilityLPs) -> float:
+    """Return a lower bound on the largest stage cost, in seconds.
+
+    Parameters
+    ----------
+    problem, candidates
+        The problem and its stages.
+    lps
+        Solves the LPs; when a limit stops it, the bound proven so far is returned.
+    """
+    costs = np.unique(candidates.cost)
+    low, high = 0, len(costs) - 1
+    while low < high:
+        middle = (low + high) // 2
+        feasible = lps.is_feasible(_relaxation(problem, candidates, float(costs[middle])))
+        if feasible is None:
+            break
+        low, high = (low, middle) if feasible else (middle + 1, high)
+    return float(costs[low]) if len(costs) else 0.0
+
+
+def _relaxation(problem: StageProblem, candidates: Candidates, threshold: float) -> pulp.LpProblem:
+    """Build the LP of covering all layers on the devices with stages up to ``threshold``."""
+    allowed = select(candidates, candidates.cost <= threshold)
+    model = pulp.LpProblem("floor", pulp.LpMinimize)
+    use = [model.add_variable(f"x_{r}", 0, 1) for r in range(len(allowed))]
+    model.setObjective(common.expression([(x, 1.0) for x in use]))
+    common.add_flow_rows(model, allowed, use, problem.num_layers)
+    common.add_device_row(model, problem, allowed, use)
+    common.add_successor_rows(model, allowed, use, problem.num_layers)
+    return model
