@@ -1,20 +1,30 @@
 """One stage assignment instance on plain arrays, validated once.
 
 Symbols: ``K`` layers, ``S`` submeshes, ``C`` configs, ``D`` devices, ``B`` micro-batches; a stage
-is a range ``i..j`` on submesh ``m`` in config ``c``. A *choice* is a pair ``(m, c)``; programmes
-see ``M`` choices, with configs already reduced to those that can matter.
+is a range ``i..j`` on submesh ``m`` in config ``c``. A *choice* is a submesh with a config; the
+programmes see ``M`` choices, with configs already reduced to those that can matter.
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
-OBJECTIVES = ("training", "bottleneck", "latency", "stages_times_bottleneck")
+from stagecut_dp.validation import (
+    Float,
+    Int,
+    check_costs,
+    cost_table,
+    device_counts,
+    positive,
+    stage_counts,
+    successor_limits,
+)
 
-type Float = npt.NDArray[np.float64]
-type Int = npt.NDArray[np.int64]
+__all__ = ["Choice", "Float", "Instance", "Int", "make_instance"]
+
+type Choice = tuple[int, int, int, int]
+"""``(first, last, submesh, config)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +33,17 @@ class Instance:
 
     Parameters
     ----------
-    cost
-        float64, shape ``(K, K, M)``, seconds; ``inf`` where a stage is not allowed.
+    table
+        float64, shape ``(M, K, K)``, seconds; ``inf`` where a stage is not allowed, below the
+        diagonal and where ``limit`` is -1.
     limit
-        int64, shape ``(K, K, M)``: the most stages that may follow; ``None`` = no limit.
+        int64, shape ``(M, K, K)``: the most stages that may follow; ``None`` = no limit.
     submesh
-        int64, shape ``(M,)`` or ``(K, K, M)``: index of the submesh of each choice.
+        int64, shape ``(M,)``: index of the submesh of each choice.
     config
-        int64, shape ``(K, K, M)``: index of the config of each choice.
+        int64, shape ``(M, K, K)``: index of the config of each choice; ``None`` = all 0.
     sizes
-        int64, shape ``(M,)``: devices of each choice.
+        int64, shape ``(M,)``: devices of each choice, at most ``D``.
     num_devices, num_microbatches
         ``D`` and ``B``.
     use_all_devices
@@ -41,10 +52,10 @@ class Instance:
         Bounds on the number of stages, both included.
     """
 
-    cost: Float
+    table: Float
     limit: Int | None
     submesh: Int
-    config: Int
+    config: Int | None
     sizes: Int
     num_devices: int
     num_microbatches: int
@@ -55,12 +66,17 @@ class Instance:
     @property
     def num_layers(self) -> int:
         """``K``."""
-        return len(self.cost)
+        return self.table.shape[1]
 
     @property
     def counts_stages(self) -> bool:
-        """Whether a limit or a stage-count rule asks for the stage axis."""
+        """Whether a limit or a stage-count rule may ask for the stage axis."""
         return self.limit is not None or self.min_stages > 1 or self.max_stages < self.num_layers
+
+    def named(self, first: int, last: int, choice: int) -> Choice:
+        """Return a stage as the caller numbers it."""
+        config = 0 if self.config is None else int(self.config[choice, first, last])
+        return first, last, int(self.submesh[choice]), config
 
 
 def make_instance(
@@ -79,113 +95,64 @@ def make_instance(
     Raises
     ------
     ValueError
-        Naming the argument, the rule and the value.
+        Naming the argument, the rule, the value and a way out.
     """
-    table = _cost_table(cost)
-    device_counts = _sizes(sizes, table.shape[2])
-    limits = _limits(max_successors, np.shape(cost), table.shape)
-    fits = device_counts <= positive("num_devices", num_devices)
-    reduced, limit, submesh, config = _reduce(table, limits, np.flatnonzero(fits))
+    given = cost_table(cost)
+    devices = device_counts(sizes, given.shape[2])
+    limits = successor_limits(max_successors, np.shape(cost), given.shape)
+    most_devices = positive("num_devices", num_devices)
+    microbatches = positive("num_microbatches", num_microbatches)
+    least, most = stage_counts(min_stages, max_stages, len(given))
+    fitting = np.flatnonzero(devices <= most_devices)
+    table, limit, config, submesh = _reduce(given, limits, fitting)
     return Instance(
-        cost=reduced,
+        table=table,
         limit=limit,
         submesh=submesh,
         config=config,
-        sizes=device_counts[submesh],
-        num_devices=int(num_devices),
-        num_microbatches=positive("num_microbatches", num_microbatches),
+        sizes=devices[submesh],
+        num_devices=most_devices,
+        num_microbatches=microbatches,
         use_all_devices=bool(use_all_devices),
-        min_stages=1 if min_stages is None else positive("min_stages", min_stages),
-        max_stages=len(table)
-        if max_stages is None
-        else min(positive("max_stages", max_stages), len(table)),
+        min_stages=least,
+        max_stages=most,
     )
 
 
-def positive(name: str, value: object) -> int:
-    """Return ``value`` as an ``int`` of at least 1, or raise ``ValueError``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-    return int(value)
-
-
-def known_objective(objective: str) -> str:
-    """Return ``objective`` if it is one of ours, or raise ``ValueError``."""
-    if objective not in OBJECTIVES:
-        raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
-    return objective
-
-
-def _cost_table(cost: npt.ArrayLike) -> Float:
-    table = np.asarray(cost, dtype=np.float64)
-    if table.ndim not in (3, 4) or table.shape[0] != table.shape[1] or 0 in table.shape:
-        raise ValueError(
-            f"cost must have shape (K, K, S) or (K, K, S, C) with no empty axis, got {table.shape}"
-        )
-    upper = np.triu(np.ones(table.shape[:2], dtype=bool))
-    wrong = ~(table[upper] >= 0)
-    if wrong.any():
-        layer, *rest = (int(axis[0]) for axis in np.nonzero(wrong))
-        i, j = (int(axis[layer]) for axis in np.nonzero(upper))
-        index = (i, j, *rest)
-        raise ValueError(
-            f"cost must be seconds >= 0, or inf where a stage is not allowed, "
-            f"got cost{list(index)} = {table[index]}"
-        )
-    return table if table.ndim == 4 else table[..., None]
-
-
-def _sizes(sizes: npt.ArrayLike, num_submeshes: int) -> Int:
-    given = np.asarray(sizes)
-    if given.shape != (num_submeshes,):
-        raise ValueError(
-            f"sizes must hold one number per submesh ({num_submeshes}), got shape {given.shape}"
-        )
-    if given.dtype.kind not in "iu" or (given < 1).any():
-        raise ValueError(f"sizes must be integers of at least 1, got {given.tolist()}")
-    return given.astype(np.int64)
-
-
-def _limits(
-    limits: npt.ArrayLike | None, given_shape: tuple[int, ...], shape: tuple[int, ...]
-) -> Int | None:
+def _reduce(
+    given: Float, limits: Int | None, fitting: Int
+) -> tuple[Float, Int | None, Int | None, Int]:
+    """Put choices first; keep the cheapest config, or every config where limits differ."""
+    num_layers, num_configs = len(given), given.shape[3]
+    below = np.tri(num_layers, k=-1, dtype=bool)
+    with np.errstate(invalid="ignore"):
+        sound = all((row[i:] >= 0).all() for i, row in enumerate(given))
+    if not sound:
+        check_costs(given)
+    chosen = given if len(fitting) == given.shape[2] else given[:, :, fitting]
+    shape = (len(fitting), num_layers, num_layers)
+    if num_configs == 1:
+        table = np.array(chosen[..., 0].transpose(2, 0, 1), order="C")
+        table[:, below] = np.inf
+        return *_limited(table, limits, fitting, shape), None, fitting
     if limits is None:
-        return None
-    table = np.asarray(limits)
-    if table.shape not in (given_shape, shape):
-        raise ValueError(
-            f"max_successors must have the shape of cost {given_shape}, got {table.shape}"
-        )
-    if table.dtype.kind not in "iu":
-        raise ValueError(f"max_successors must be integers, got dtype {table.dtype}")
-    return table.reshape(shape).astype(np.int64)
+        config = np.ascontiguousarray(chosen.argmin(axis=3).transpose(2, 0, 1))
+        table = np.array(chosen.min(axis=3).transpose(2, 0, 1), order="C")
+        table[:, below] = np.inf
+        return table, None, config, fitting
+    flat = (len(fitting) * num_configs, num_layers, num_layers)
+    table = np.array(chosen.transpose(2, 3, 0, 1), order="C").reshape(flat)
+    table[:, below] = np.inf
+    config = np.repeat(np.tile(np.arange(num_configs), len(fitting)), num_layers**2).reshape(flat)
+    return *_limited(table, limits, fitting, flat), config, np.repeat(fitting, num_configs)
 
 
-def _reduce(table: Float, limits: Int | None, submeshes: Int) -> tuple[Float, Int | None, Int, Int]:
-    """Drop oversized submeshes; keep the cheapest config, or every config where limits differ."""
-    num_layers, num_configs = len(table), table.shape[3]
-    table = table[:, :, submeshes]
-    shape = (num_layers, num_layers, len(submeshes))
-    if num_configs == 1 or limits is None:
-        best = table.argmin(axis=3)
-        cost = np.take_along_axis(table, best[..., None], axis=3)[..., 0]
-        limit = None if limits is None else limits[:, :, submeshes, 0]
-        return _masked(cost, limit), limit, submeshes, best
-    flat = (num_layers, num_layers, len(submeshes) * num_configs)
-    config = np.broadcast_to(np.arange(num_configs), (*shape, num_configs)).reshape(flat)
-    limit = limits[:, :, submeshes].reshape(flat)
-    return (
-        _masked(table.reshape(flat), limit),
-        limit,
-        np.repeat(submeshes, num_configs),
-        np.ascontiguousarray(config),
-    )
-
-
-def _masked(cost: Float, limit: Int | None) -> Float:
-    """Return a copy that is ``inf`` below the diagonal and where a stage never fits."""
-    result = np.array(cost)
-    result[np.tril_indices(len(cost), -1)] = np.inf
-    if limit is not None:
-        result[limit < 0] = np.inf
-    return result
+def _limited(
+    table: Float, limits: Int | None, fitting: Int, shape: tuple[int, int, int]
+) -> tuple[Float, Int | None]:
+    """Set ``inf`` in ``table`` where a stage never fits."""
+    if limits is None:
+        return table, None
+    limit = np.ascontiguousarray(limits[:, :, fitting].transpose(2, 3, 0, 1)).reshape(shape)
+    table[limit < 0] = np.inf
+    return table, limit

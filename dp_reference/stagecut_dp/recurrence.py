@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from stagecut_dp.instance import Float, Instance
+from stagecut_dp.plain_instance import Float, Instance
 
 type Choice = tuple[int, int, int, int]
 """``(first, last, submesh, config)``."""

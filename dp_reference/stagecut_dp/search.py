@@ -5,10 +5,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from stagecut_dp.instance import Instance, known_objective, make_instance
+from stagecut_dp.instance import make_instance as make_new
 from stagecut_dp.outcome import Clock, Outcome, Progress, Stop
+from stagecut_dp.outcome import Incumbent as Best
+from stagecut_dp.plain_instance import Instance, make_instance
+from stagecut_dp.plain_training import Incumbent, keeps_counts, least_sum, least_training
 from stagecut_dp.recurrence import Choice, plain_pass, plain_path, staged_pass, staged_path
-from stagecut_dp.training import Incumbent, keeps_counts, least_sum, least_training
+from stagecut_dp.training import TrainingSearch
+from stagecut_dp.validation import known_objective, seconds
 
 
 def solve(
@@ -102,6 +106,26 @@ def search(
     (incumbent, bound) in seconds. Other arguments as for :func:`solve`.
     """
     known_objective(objective)
+    seconds("time_limit", time_limit)
+    fresh = make_new(
+        cost,
+        sizes,
+        num_devices,
+        num_microbatches,
+        max_successors=max_successors,
+        use_all_devices=use_all_devices,
+        min_stages=min_stages,
+        max_stages=max_stages,
+    )
+    if objective == "training" and not fresh.counts_stages:
+        clock, new = Clock(time_limit), Best(progress)
+        try:
+            TrainingSearch(fresh, clock, new).run()
+            return Outcome(new.objective, new.plan, new.bound, clock.passes)
+        except Stop:
+            return Outcome(new.objective, new.plan, new.bound, clock.passes, "time")
+        except KeyboardInterrupt:
+            return Outcome(new.objective, new.plan, new.bound, clock.passes, "interrupt")
     instance = make_instance(
         cost,
         sizes,

@@ -1,0 +1,157 @@
+"""Exact passes over a short list until no part can hold a better plan.
+
+Symbols: ``F(t)`` = least sum with no stage above ``t``; ``w = B - 1``. Plans with a largest stage
+cost in ``(s, t]`` cost at least ``F(t) + w s'`` with ``s'`` the next cost above ``s``, in float64
+as in the reals. Each pass takes several thresholds at once and splits the parts at them.
+"""
+
+import math
+
+import numpy as np
+
+from stagecut_dp.candidates import Candidates
+from stagecut_dp.device_pass import DevicePass, Windows, run_pass, within
+from stagecut_dp.instance import Choice, Float, Instance, Int
+from stagecut_dp.outcome import Clock, Incumbent
+from stagecut_dp.parts import Part, device_windows
+
+WORK = 400_000
+"""Values that a pass may combine before it takes fewer thresholds."""
+MOST_THRESHOLDS = 24
+"""Thresholds in one pass."""
+
+
+def settle(
+    instance: Instance,
+    candidates: Candidates,
+    parts: list[Part],
+    budget: float,
+    clock: Clock,
+    best: Incumbent,
+) -> tuple[Candidates, list[Part]]:
+    """Run one pass; return what candidates and parts may still improve on ``best``."""
+    weight = instance.num_microbatches - 1
+    parts = _pass(instance, candidates, parts, budget, clock, best)
+    if best.objective <= budget:
+        budget = best.objective
+        parts = [part for part in parts if part.objective(weight) < budget]
+    parts = [part for part in parts if part.objective(weight) <= budget]
+    if parts:
+        best.prove(min(budget, *(part.objective(weight) for part in parts)))
+        candidates = shorten(candidates, parts, weight, budget)
+    return candidates, parts
+
+
+def shorten(candidates: Candidates, parts: list[Part], weight: int, budget: float) -> Candidates:
+    """Drop the candidates that no part can use within ``budget``."""
+    used = np.zeros(len(candidates), dtype=bool)
+    for part in parts:
+        used |= part.useful(candidates, weight, budget)
+    kept = np.flatnonzero(used)
+    if len(kept) < len(used):
+        for part in parts:
+            part.reduced = part.reduced[kept]
+    return candidates.take(kept)
+
+
+def joint_windows(instance: Instance, parts: list[Part], budget: float) -> Windows:
+    """Return windows that hold every plan within ``budget`` of every part."""
+    devices, weight = instance.num_devices, instance.num_microbatches - 1
+    each = [device_windows(part, devices, weight, budget) for part in parts]
+    fewest = np.min([low for low, _ in each], axis=0)
+    most = np.max([high for _, high in each], axis=0)
+    empty = fewest > most
+    fewest[empty], most[empty] = devices + 1, -1
+    fewest[-1] = 0 if most[-1] >= 0 else fewest[-1]
+    return Windows(fewest.astype(np.int64), most.astype(np.int64))
+
+
+def _pass(
+    instance: Instance,
+    candidates: Candidates,
+    parts: list[Part],
+    budget: float,
+    clock: Clock,
+    best: Incumbent,
+) -> list[Part]:
+    devices, weight = instance.num_devices, instance.num_microbatches - 1
+    windows = joint_windows(instance, parts, budget)
+    kept = within(candidates, windows)
+    listed = candidates.take(kept)
+    levels = _levels(listed, parts)
+    if not len(levels) or windows.most[0] < devices or windows.fewest[0] > devices:
+        return []
+    thresholds = _thresholds(levels, len(listed) * windows.width)
+    clock.tick()
+    base = np.where(listed.cost[:, None] <= thresholds, listed.cost[:, None], np.inf)
+    done = run_pass(listed, base, windows, any_left=not instance.use_all_devices)
+    sums = done.ends(devices)
+    _offer(instance, done, sums + weight * thresholds, best)
+    return _split(parts, levels, thresholds, sums)
+
+
+def _levels(listed: Candidates, parts: list[Part]) -> Float:
+    """Return the distinct costs that may be the largest of a plan of some part."""
+    costs = np.unique(listed.cost)
+    wanted = np.zeros(len(costs), dtype=bool)
+    for part in parts:
+        low, high = np.searchsorted(costs, part.least), np.searchsorted(costs, part.most, "right")
+        wanted[low:high] = True
+    return costs[wanted]
+
+
+def _thresholds(levels: Float, work: int) -> Float:
+    """Return evenly spread levels, the last among them; as many as the work allows."""
+    count = min(max(WORK // max(work, 1), 2), MOST_THRESHOLDS, len(levels))
+    at = np.arange(1, count + 1) * len(levels) // count - 1
+    return levels[at]
+
+
+def _offer(instance: Instance, done: DevicePass, objectives: Float, best: Incumbent) -> None:
+    row = int(np.argmin(objectives))
+    if objectives[row] < best.objective:
+        best.offer(*priced_plan(instance, done.candidates, done.path(row, instance.num_devices)))
+
+
+def priced_plan(
+    instance: Instance, candidates: Candidates, path: Int
+) -> tuple[float, list[Choice]]:
+    """Return the training objective, seconds, and the stages of a path."""
+    costs = candidates.cost[path].tolist()
+    total = 0.0
+    for cost in reversed(costs):
+        total = cost + total
+    objective = total + (instance.num_microbatches - 1) * max(costs)
+    stages = zip(
+        candidates.first[path].tolist(),
+        candidates.last[path].tolist(),
+        candidates.choice[path].tolist(),
+        strict=True,
+    )
+    return objective, [instance.named(*stage) for stage in stages]
+
+
+def _split(parts: list[Part], levels: Float, thresholds: Float, sums: Float) -> list[Part]:
+    """Split the parts at thresholds whose sums are known; those levels are settled."""
+    pieces = []
+    edges = np.concatenate([[-math.inf], thresholds])
+    for part in parts:
+        for below, upto, total in zip(edges[:-1], thresholds, sums, strict=True):
+            low = np.searchsorted(
+                levels, max(below, part.least), "right" if below >= part.least else "left"
+            )
+            high = int(np.searchsorted(levels, min(upto, part.most), "right")) - 1
+            if high >= 0 and levels[high] == upto:
+                high -= 1
+            if low > high or total == math.inf:
+                continue
+            pieces.append(
+                Part(
+                    float(levels[low]),
+                    float(levels[high]),
+                    max(part.total, float(total)),
+                    part.bounds,
+                    part.reduced,
+                )
+            )
+    return pieces
