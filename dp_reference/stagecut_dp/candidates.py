@@ -59,7 +59,8 @@ class Candidates:
 
     def starts(self) -> list[int]:
         """Return where each first layer's candidates begin, ``K + 1`` numbers."""
-        return np.searchsorted(self.first, np.arange(self.num_layers + 1)).tolist()
+        starts: list[int] = np.searchsorted(self.first, np.arange(self.num_layers + 1)).tolist()
+        return starts
 
     def ranges(self) -> tuple[Int, Int]:
         """Return where each distinct range begins, and its flat index ``i K + j``."""

@@ -127,7 +127,8 @@ def _fill(
     shift = fewest[candidates.first] - candidates.devices - fewest[candidates.last + 1]
     begin = (candidates.last + 2) * (block // 8) + shift
     widths = (windows.most - fewest + 1).tolist()
-    cost, views = base[..., None], {}
+    cost = base[..., None]
+    views: dict[int, Float] = {}
     for k in range(candidates.num_layers - 1, -1, -1):
         low, high, width = starts[k], starts[k + 1], widths[k]
         if low == high or width <= 0:

@@ -55,9 +55,8 @@ def make_guess(instance: Instance, cap: float) -> Guess | None:
     table = np.where(table <= cap, table, np.inf)
     devices, weight = instance.num_devices, instance.num_microbatches - 1
     largest = float(np.max(table, where=table < np.inf, initial=0.0))
-    work = table_weights(
-        table * instance.sizes[:, None, None], instance.sizes, np.array([np.inf]), np.zeros((1, 1))
-    )
+    devices_of = instance.sizes[:, None, None].astype(np.float64)
+    work = table_weights(table * devices_of, instance.sizes, np.array([np.inf]), np.zeros((1, 1)))
     least = float(forward_chains(work)[0, -1]) / devices
     if not 0 < least < np.inf:
         return None

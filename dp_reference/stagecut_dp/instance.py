@@ -66,7 +66,7 @@ class Instance:
     @property
     def num_layers(self) -> int:
         """``K``."""
-        return self.table.shape[1]
+        return int(self.table.shape[1])
 
     @property
     def counts_stages(self) -> bool:

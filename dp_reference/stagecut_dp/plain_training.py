@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stagecut_dp.plain_instance import Float, Instance
 from stagecut_dp.outcome import Clock, Progress
+from stagecut_dp.plain_instance import Float, Instance
 from stagecut_dp.recurrence import Choice, plain_pass, plain_path, staged_pass, staged_path
 
 

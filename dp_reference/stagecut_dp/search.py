@@ -1,11 +1,13 @@
 """Entry points: one search per objective, with limits on time."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from stagecut_dp.instance import make_instance as make_new
+from stagecut_dp.instance import make_instance as make_priced_instance
 from stagecut_dp.outcome import Clock, Outcome, Progress, Stop
 from stagecut_dp.outcome import Incumbent as Best
 from stagecut_dp.plain_instance import Instance, make_instance
@@ -107,43 +109,34 @@ def search(
     """
     known_objective(objective)
     seconds("time_limit", time_limit)
-    fresh = make_new(
-        cost,
-        sizes,
-        num_devices,
-        num_microbatches,
-        max_successors=max_successors,
-        use_all_devices=use_all_devices,
-        min_stages=min_stages,
-        max_stages=max_stages,
-    )
-    if objective == "training" and not fresh.counts_stages:
-        clock, new = Clock(time_limit), Best(progress)
-        try:
-            TrainingSearch(fresh, clock, new).run()
-            return Outcome(new.objective, new.plan, new.bound, clock.passes)
-        except Stop:
-            return Outcome(new.objective, new.plan, new.bound, clock.passes, "time")
-        except KeyboardInterrupt:
-            return Outcome(new.objective, new.plan, new.bound, clock.passes, "interrupt")
-    instance = make_instance(
-        cost,
-        sizes,
-        num_devices,
-        num_microbatches,
-        max_successors=max_successors,
-        use_all_devices=use_all_devices,
-        min_stages=min_stages,
-        max_stages=max_stages,
-    )
-    clock, best, stopped = Clock(time_limit), Incumbent(), None
-    try:
-        _dispatch(objective, instance, clock, best, progress)
-    except Stop:
-        stopped = "time"
-    except KeyboardInterrupt:
-        stopped = "interrupt"
+    arguments: dict[str, Any] = {
+        "max_successors": max_successors,
+        "use_all_devices": use_all_devices,
+        "min_stages": min_stages,
+        "max_stages": max_stages,
+    }
+    clock = Clock(time_limit)
+    priced = make_priced_instance(cost, sizes, num_devices, num_microbatches, **arguments)
+    best: Best | Incumbent
+    if objective == "training" and not priced.counts_stages:
+        best = Best(progress)
+        stopped = _until_stopped(TrainingSearch(priced, clock, best).run)
+    else:
+        best = Incumbent()
+        plain = make_instance(cost, sizes, num_devices, num_microbatches, **arguments)
+        stopped = _until_stopped(lambda: _dispatch(objective, plain, clock, best, progress))
     return Outcome(best.objective, best.plan, best.bound, clock.passes, stopped)
+
+
+def _until_stopped(work: Callable[[], None]) -> str | None:
+    """Run ``work``; return what stopped it early, if anything did."""
+    try:
+        work()
+    except Stop:
+        return "time"
+    except KeyboardInterrupt:
+        return "interrupt"
+    return None
 
 
 def _dispatch(

@@ -33,7 +33,6 @@ MOST_PIECES = 16
 """Parts bounded at once, about."""
 SHORT = 4
 """Candidates per layer that need no further narrowing."""
-LOG: list = []
 
 
 class TrainingSearch:
@@ -117,14 +116,12 @@ class TrainingSearch:
                 before = len(listed)
                 listed, opened = self.narrow(listed, opened, min(budget, self.best.objective))
                 shrinking = len(listed) < 0.8 * before and len(opened) <= 2 * MOST_PIECES
-                LOG.append((before, len(listed), len(opened)))
             else:
                 known = self.best.objective
                 listed, opened = settle(
                     self.instance, listed, opened, budget, self.clock, self.best
                 )
                 shrinking = self.best.objective < known and len(opened) <= 2 * MOST_PIECES
-                LOG.append(("pass", len(listed), len(opened), self.best.objective))
 
     def open_ranges(self, parts: list[Part], weights: Float, budget: float) -> Bool:
         """Mask of the ranges that some part can use within ``budget``; shape ``(K, K)``."""
@@ -186,10 +183,8 @@ def _around(bounds: Bounds, scale: float, either_sign: bool) -> list[float]:
         low = float(prices[at - 1])
     else:
         low = best / 4 if best > 0 else 4 * best - 0.01 * scale if either_sign else 0.0
-    if at + 1 < len(prices):
-        high = float(prices[at + 1])
-    else:
-        high = 4 * best if best > 0 else 0.01 * scale
+    beyond = 4 * best if best > 0 else 0.01 * scale
+    high = float(prices[at + 1]) if at + 1 < len(prices) else beyond
     pair = [_middle(low, best), _middle(best, high)]
     return [min(max(price, -largest), largest) for price in pair]
 

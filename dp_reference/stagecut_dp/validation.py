@@ -55,7 +55,9 @@ def cost_table(cost: npt.ArrayLike) -> Float:
     try:
         given = np.asarray(cost)
     except ValueError as error:
-        raise ValueError(f"cost must be one rectangular array (K, K, S) or (K, K, S, C): {error}")
+        raise ValueError(
+            f"cost must be one rectangular array (K, K, S) or (K, K, S, C): {error}"
+        ) from None
     if given.dtype.kind not in "fiu":
         raise ValueError(f"cost must hold real numbers, got dtype {given.dtype}; pass float64")
     if given.ndim not in (3, 4) or given.shape[0] != given.shape[1] or 0 in given.shape:
@@ -96,7 +98,8 @@ def device_counts(sizes: npt.ArrayLike, num_submeshes: int) -> Int:
         raise ValueError(
             f"sizes must be at least 1, got sizes[{m}] = {given[m]}; drop that submesh"
         )
-    return np.minimum(given, np.iinfo(np.int64).max).astype(np.int64)
+    clipped: Int = np.minimum(given, np.iinfo(np.int64).max).astype(np.int64)
+    return clipped
 
 
 def successor_limits(
