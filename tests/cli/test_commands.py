@@ -125,10 +125,10 @@ def test_help_starts_without_the_solver():
 def hard_problem(path):
     """Large enough that HiGHS needs minutes."""
     rng = np.random.default_rng(0)
-    ends = np.concatenate([[0.0], np.cumsum(rng.random(64) + 0.5)])
+    ends = np.concatenate([[0.0], np.cumsum(rng.random(128) + 0.5)])
     layers = np.maximum(ends[None, 1:] - ends[:-1, None], 0.0)[:, :, None]
     sizes = np.array([1, 2, 3, 4, 6, 8])
-    problem = sc.StageProblem(layers / sizes**0.9 + 0.01, [(1, int(s)) for s in sizes], 96, 64)
+    problem = sc.StageProblem(layers / sizes**0.9 + 0.01, [(1, int(s)) for s in sizes], 200, 64)
     sc.save_problem(problem, path)
 
 
@@ -139,7 +139,7 @@ def test_interrupt_ends_the_search_not_the_program(tmp_path, progress):
     command = [sys.executable, "-m", "stagecut", "solve", str(path), "--solver", "highs", "--json"]
     leader, follower = os.openpty() if progress else (None, subprocess.PIPE)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower)
-    time.sleep(12)
+    time.sleep(8)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     (result,) = json.loads(output)["results"]
