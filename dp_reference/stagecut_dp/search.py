@@ -16,6 +16,9 @@ from stagecut_dp.recurrence import Choice, plain_pass, plain_path, staged_pass, 
 from stagecut_dp.training import TrainingSearch
 from stagecut_dp.validation import known_objective, seconds
 
+LARGEST = 2**53
+"""Largest number of micro-batches."""
+
 
 def solve(
     cost: npt.ArrayLike,
@@ -117,6 +120,12 @@ def search(
     }
     clock = Clock(time_limit)
     priced = make_priced_instance(cost, sizes, num_devices, num_microbatches, **arguments)
+    reach = priced.num_layers * int(np.max(np.asarray(sizes)))
+    if num_devices > reach:  # no sum of sizes gets there: infeasible, or the rest stays idle
+        num_devices = reach + bool(use_all_devices)
+        priced = make_priced_instance(cost, sizes, num_devices, num_microbatches, **arguments)
+    if num_microbatches > LARGEST:
+        raise ValueError("num_microbatches must be at most 2**53, which float64 counts exactly")
     best: Best | Incumbent
     if objective == "training" and not priced.counts_stages:
         best = Best(progress)

@@ -19,6 +19,7 @@ from stagecut.validation import as_cost_table, as_limit_table
 
 Objective = Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
+LARGEST = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +146,8 @@ def positive_integer(name: str, value: object) -> int:
     """Return ``value`` as an ``int`` of at least 1, or raise :class:`ProblemError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ProblemError(f"{name} must be an integer of at least 1, got {value!r}")
+    if int(value) > LARGEST:
+        raise ProblemError(f"{name} must be at most 2**53, which float64 counts exactly")
     return int(value)
 
 

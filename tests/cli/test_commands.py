@@ -51,6 +51,7 @@ def test_a_written_plan_checks(small, tmp_path, capsys):
 
 
 def test_infeasible_exits_with_1(small, capsys):
+    assert run(["solve", str(small), "--num-devices", "99999999999999"]) == 1
     assert run(["solve", str(small), "--num-devices", "3"]) == 1
     assert "infeasible" in capsys.readouterr().out
 
@@ -85,6 +86,8 @@ def test_convert_reads_another_programs_file(tmp_path, capsys):
         (["solve", "gpt3-2.6b", "--num-devices", "x"], "--num-devices"),
         (["solve", "gpt3-2.6b", "--num-devices", "0"], "num_devices must be an integer"),
         (["solve", "gpt3-2.6b", "--num-microbatches", "0"], "num_microbatches"),
+        (["solve", "gpt3-2.6b", "--num-microbatches", str(10**400)], "num_microbatches"),
+        (["solve", "gpt3-2.6b", "--num-devices", str(10**400)], "num_devices"),
         (["solve", "gpt3-2.6b", "--objective", "speed"], "objective must be one of"),
         (["solve", "gpt3-2.6b", "--solver", "magic"], "solver must be one of"),
         (["solve", "gpt3-2.6b", "--formulation", "magic"], "formulation must be"),

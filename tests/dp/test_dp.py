@@ -95,6 +95,15 @@ def test_more_devices_than_layers():
     assert stagecut_dp.solve(chain([1, 1]), [1], 3, 2, use_all_devices=False)[0] == 3.0
 
 
+@pytest.mark.parametrize("num_devices", [10**6, 10**14, 10**400])
+def test_far_more_devices_than_any_plan_uses(num_devices):
+    for objective in ("training", "bottleneck"):
+        options = {"objective": objective}
+        assert stagecut_dp.solve(chain([1, 1]), [1], num_devices, 2, **options)[1] is None
+        options["use_all_devices"] = False
+        assert len(stagecut_dp.solve(chain([1, 1]), [1], num_devices, 2, **options)[1]) == 2
+
+
 def test_zero_costs():
     assert stagecut_dp.solve(chain([0, 0, 0]), [1], 2, 5)[0] == 0.0
 
@@ -155,6 +164,7 @@ GOOD = {"cost": chain([1, 2, 3]), "sizes": [1], "num_devices": 2, "num_microbatc
         ({"num_devices": 0}, "num_devices"),
         ({"num_devices": 2.5}, "num_devices"),
         ({"num_microbatches": 0}, "num_microbatches"),
+        ({"num_microbatches": 10**400}, "num_microbatches"),
         ({"objective": "speed"}, "objective"),
         ({"max_successors": np.ones((2, 2, 1), int)}, "max_successors"),
         ({"max_successors": np.full((3, 3, 1), 0.5)}, "max_successors"),
