@@ -10,12 +10,17 @@ Storage: layer ``k`` is block ``k + 1`` of a buffer whose rows are ``2 W`` wide,
 ``W`` times ``inf``, so that a shifted read that leaves a window finds ``inf``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from stagecut_dp.candidates import Candidates
 from stagecut_dp.instance import Float, Int
+
+type Combine = Callable[..., Any]
+"""``np.add``, ``np.maximum`` or a monotone function with the same call shape."""
 
 BLOCK = 1 << 17
 """Values combined at once: what stays in cache."""
@@ -50,7 +55,7 @@ class DevicePass:
     windows: Windows
     base: Float
     step: int
-    combine: np.ufunc
+    combine: Combine
     values: Float
     starts: list[int]
 
@@ -81,8 +86,9 @@ def run_pass(
     windows: Windows,
     *,
     step: int = 0,
+    heads: slice = slice(None),
     any_left: bool = False,
-    combine: np.ufunc = np.add,
+    combine: Combine = np.add,
 ) -> DevicePass:
     """Fill ``F`` from the last layer to the first.
 
@@ -97,6 +103,8 @@ def run_pass(
         Devices left before each layer.
     step
         0: rows are thresholds; 1: rows count stages.
+    heads
+        Rows that may hold an empty plan.
     any_left
         Whether devices may be left over at the end.
     combine
@@ -105,8 +113,7 @@ def run_pass(
     num_layers, width = candidates.num_layers, windows.width
     rows = base.shape[1] + step
     values = np.full((num_layers + 2, rows, 2 * width), np.inf)
-    last = values[num_layers + 1, 0 : 1 if step else rows]
-    last[:, : width if any_left else 1] = 0.0
+    values[num_layers + 1, heads, : width if any_left else 1] = 0.0
     starts = candidates.starts()
     _fill(candidates, base, windows, step, combine, values, starts)
     return DevicePass(candidates, windows, base, step, combine, values, starts)
@@ -117,7 +124,7 @@ def _fill(
     base: Float,
     windows: Windows,
     step: int,
-    combine: np.ufunc,
+    combine: Combine,
     values: Float,
     starts: list[int],
 ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stagecut_dp.chains import forward_chains, table_weights
+from stagecut_dp.chains import Weights, forward_chains, table_weights
 from stagecut_dp.instance import Float, Instance
 
 COARSE_LAYERS = 16
@@ -55,9 +55,13 @@ def make_guess(instance: Instance, cap: float) -> Guess | None:
     table = np.where(table <= cap, table, np.inf)
     devices, weight = instance.num_devices, instance.num_microbatches - 1
     largest = float(np.max(table, where=table < np.inf, initial=0.0))
-    devices_of = instance.sizes[:, None, None].astype(np.float64)
-    work = table_weights(table * devices_of, instance.sizes, np.array([np.inf]), np.zeros((1, 1)))
-    least = float(forward_chains(work)[0, -1]) / devices
+    work = table_weights(
+        table * instance.sizes.astype(np.float64)[:, None, None],
+        instance.sizes,
+        np.array([np.inf]),
+        np.zeros((1, 1)),
+    )
+    least = float(forward_chains(Weights.of_table(work))[0, -1]) / devices
     if not 0 < least < np.inf:
         return None
     thresholds, ratios = np.minimum(FIRST_THRESHOLDS * least, largest), FIRST_PRICES
@@ -66,7 +70,10 @@ def make_guess(instance: Instance, cap: float) -> Guess | None:
     for _ in range(ROUNDS):
         prices = thresholds[:, None] * ratios
         weights = table_weights(table, instance.sizes, thresholds, prices)
-        values = forward_chains(weights)[:, -1].reshape(prices.shape) - prices * devices
+        values = (
+            forward_chains(Weights.of_table(weights))[:, -1].reshape(prices.shape)
+            - prices * devices
+        )
         seen.append((np.repeat(thresholds, len(ratios)), prices.ravel(), values.ravel()))
         at = int(np.argmin(values.max(axis=1) + weight * thresholds))
         threshold = float(thresholds[at])

@@ -5,7 +5,7 @@ is a range ``i..j`` on submesh ``m`` in config ``c``. A *choice* is a submesh wi
 programmes see ``M`` choices, with configs already reduced to those that can matter.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,25 @@ class Instance:
         """Whether a limit or a stage-count rule may ask for the stage axis."""
         return self.limit is not None or self.min_stages > 1 or self.max_stages < self.num_layers
 
+    def coarse(self, pieces: int) -> "Instance":
+        """Return the instance whose stages may begin and end at evenly spread layers only."""
+        cuts = np.arange(pieces + 1) * self.num_layers // pieces
+        first, last = cuts[:-1, None], cuts[1:] - 1
+        below = np.tri(pieces, k=-1, dtype=bool)
+        table = self.table[:, first, last]
+        table[:, below] = np.inf
+        return replace(
+            self,
+            table=table,
+            limit=None if self.limit is None else self.limit[:, first, last],
+            config=None,
+            max_stages=min(self.max_stages, pieces),
+        )
+
+    def with_microbatches(self, num_microbatches: int) -> "Instance":
+        """Return the instance with another ``B``."""
+        return replace(self, num_microbatches=num_microbatches)
+
     def named(self, first: int, last: int, choice: int) -> Choice:
         """Return a stage as the caller numbers it."""
         config = 0 if self.config is None else int(self.config[choice, first, last])
@@ -89,8 +108,9 @@ def make_instance(
     use_all_devices: bool = True,
     min_stages: int | None = None,
     max_stages: int | None = None,
+    keep_configs: bool = False,
 ) -> Instance:
-    """Validate the arguments of :func:`stagecut_dp.solve` and reduce the config axis.
+    """Validate the arguments of :func:`stagecut_dp.solve` and reduce the config axis unless asked.
 
     Raises
     ------
@@ -104,7 +124,7 @@ def make_instance(
     microbatches = positive("num_microbatches", num_microbatches)
     least, most = stage_counts(min_stages, max_stages, len(given))
     fitting = np.flatnonzero(devices <= most_devices)
-    table, limit, config, submesh = _reduce(given, limits, fitting)
+    table, limit, config, submesh = _reduce(given, limits, fitting, keep_configs)
     return Instance(
         table=table,
         limit=limit,
@@ -120,7 +140,7 @@ def make_instance(
 
 
 def _reduce(
-    given: Float, limits: Int | None, fitting: Int
+    given: Float, limits: Int | None, fitting: Int, keep_configs: bool
 ) -> tuple[Float, Int | None, Int | None, Int]:
     """Put choices first; keep the cheapest config, or every config where limits differ."""
     num_layers, num_configs = len(given), given.shape[3]
@@ -135,7 +155,7 @@ def _reduce(
         table = np.array(chosen[..., 0].transpose(2, 0, 1), order="C")
         table[:, below] = np.inf
         return *_limited(table, limits, fitting, shape), None, fitting
-    if limits is None:
+    if limits is None and not keep_configs:
         config = np.ascontiguousarray(chosen.argmin(axis=3).transpose(2, 0, 1))
         table = np.array(chosen.min(axis=3).transpose(2, 0, 1), order="C")
         table[:, below] = np.inf

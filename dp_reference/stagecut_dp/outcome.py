@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from stagecut_dp.candidates import Candidates
 from stagecut_dp.instance import Choice
 
 type Progress = Callable[[float, float], None]
@@ -67,12 +68,13 @@ class Incumbent:
     progress: Progress | None = None
     objective: float = math.inf
     plan: list[Choice] | None = None
+    path: Candidates | None = None
     bound: float = 0.0
 
-    def offer(self, objective: float, plan: list[Choice]) -> None:
+    def offer(self, objective: float, plan: list[Choice], path: Candidates | None = None) -> None:
         """Keep a plan if it is better."""
         if objective < self.objective:
-            self.objective, self.plan = objective, plan
+            self.objective, self.plan, self.path = objective, plan, path
             self._tell()
 
     def prove(self, bound: float) -> None:

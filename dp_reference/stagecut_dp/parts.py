@@ -14,9 +14,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stagecut_dp.candidates import Bool, Candidates
-from stagecut_dp.chains import backward_chains, forward_chains
-from stagecut_dp.instance import Float
+from stagecut_dp.chains import Weights, backward_chains, chain_ends, forward_chains
+from stagecut_dp.instance import Float, Instance
 
+OFFSETS = np.array([0.0, 0.003, 0.012])
+"""Where parts are cut around the likely optimum, relative."""
+MOST_PIECES = 10
+"""Parts bounded at once, about."""
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """Relative error allowed for each addition along a chain."""
 
@@ -27,55 +31,61 @@ class Bounds:
 
     Parameters
     ----------
-    prices
-        Shape ``(P,)``, seconds per device.
+    thresholds, prices
+        Shape ``(P,)``, seconds, and seconds per device.
     forward, backward
         Shape ``(P, K + 1)``, seconds: least weights before and after each layer.
     values
         Shape ``(P,)``, seconds: lower bounds on the sum of any plan within the threshold.
     slack
         Shape ``(P,)``, seconds: what rounding may add to a bound.
+    devices, tops
+        Shape ``(P,)``: devices of the lightest chain and its largest stage cost in seconds.
     """
 
+    thresholds: Float
     prices: Float
     forward: Float
     backward: Float
     values: Float
     slack: Float
+    devices: Float
+    tops: Float
 
-    def rows(self, chosen: slice) -> "Bounds":
+    @classmethod
+    def none(cls, num_layers: int) -> "Bounds":
+        """Return the bounds of no pairs."""
+        single, chain = np.zeros(0), np.zeros((0, num_layers + 1))
+        return cls(single, single, chain, chain, single, single, single, single)
+
+    def rows(self, chosen: slice | Bool) -> "Bounds":
         """Return the bounds of some of the pairs."""
-        return Bounds(
-            self.prices[chosen],
-            self.forward[chosen],
-            self.backward[chosen],
-            self.values[chosen],
-            self.slack[chosen],
-        )
+        return Bounds(*(getattr(self, name)[chosen] for name in _FIELDS))
 
     def joined(self, other: "Bounds") -> "Bounds":
         """Return the bounds of both, those of ``other`` last."""
         return Bounds(
-            np.concatenate([self.prices, other.prices]),
-            np.concatenate([self.forward, other.forward]),
-            np.concatenate([self.backward, other.backward]),
-            np.concatenate([self.values, other.values]),
-            np.concatenate([self.slack, other.slack]),
+            *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in _FIELDS)
         )
 
 
-def chain_bounds(weights: Float, prices: Float, num_devices: int) -> Bounds:
-    """Run the chains over ``weights`` of shape ``(P, K, K)`` at ``prices`` of shape ``(P,)``."""
-    num_layers = weights.shape[1]
+_FIELDS = ("thresholds", "prices", "forward", "backward", "values", "slack", "devices", "tops")
+
+
+def chain_bounds(instance: Instance, weights: Weights, thresholds: Float, prices: Float) -> Bounds:
+    """Run the chains over ``weights`` at ``P`` thresholds and prices."""
+    num_layers = instance.num_layers
     forward, backward = forward_chains(weights), backward_chains(weights)
-    largest = np.where(np.isfinite(forward), np.abs(forward), 0.0).max(axis=1)
-    largest = np.maximum(
-        largest, np.where(np.isfinite(backward), np.abs(backward), 0.0).max(axis=1)
-    )
-    largest += np.abs(prices) * num_devices
-    values = forward[:, num_layers] - prices * num_devices
+    fees = np.abs(prices) * instance.num_devices
+    largest = np.maximum(_largest(forward), _largest(backward)) + fees
+    values = forward[:, num_layers] - prices * instance.num_devices
     slack = ROUNDING * (num_layers + 4) * largest
-    return Bounds(prices, forward, backward, values - slack, slack)
+    devices, tops = chain_ends(instance, weights, backward, thresholds, prices)
+    return Bounds(thresholds, prices, forward, backward, values - slack, slack, devices, tops)
+
+
+def _largest(weights: Float) -> Float:
+    return np.where(np.isfinite(weights), np.abs(weights), 0.0).max(axis=1)
 
 
 def reduced_costs(bounds: Bounds, candidates: Candidates, num_devices: int) -> Float:
@@ -119,6 +129,15 @@ class Part:
         """Lower bound on the objective, ``weight`` being ``B - 1``."""
         return self.total + weight * self.least
 
+    def lower_top(self, weight: int, budget: float) -> None:
+        """Lower ``b`` to the largest stage of a chain above which no plan is within ``budget``."""
+        for value, top in zip(self.bounds.values.tolist(), self.bounds.tops.tolist(), strict=True):
+            if top < self.most and value + weight * top > budget * (1 + ROUNDING):
+                self.most = max(top, self.least)
+        if weight and budget < np.inf:
+            highest = (budget - self.total) / weight * (1 + ROUNDING)
+            self.most = min(self.most, max(highest, self.least))
+
     def useful(self, candidates: Candidates, weight: int, budget: float) -> Bool:
         """Mask of the candidates that a plan of this part within ``budget`` may use."""
         costly = np.maximum(candidates.cost, self.least)
@@ -150,3 +169,19 @@ def device_windows(part: Part, num_devices: int, weight: int, budget: float) -> 
     most[unreachable] = -np.inf
     margin = 1e-6
     return np.ceil(fewest - margin), np.floor(most + margin)
+
+
+def cut_parts(parts: list[Part], centre: float, scale: float) -> list[Part]:
+    """Cut parts evenly, and at small distances around ``centre``, seconds, scaled."""
+    widths = np.array([part.most - part.least for part in parts])
+    counts = np.ceil(MOST_PIECES * widths / max(float(widths.sum()), 1e-300)).astype(np.int64)
+    offsets = OFFSETS * scale
+    near = np.concatenate([centre * (1 - offsets), centre * (1 + offsets)])
+    pieces = []
+    for part, count in zip(parts, counts.tolist(), strict=True):
+        cuts = np.linspace(part.least, part.most, max(count, 1) + 1)[1:-1]
+        cuts = np.unique(np.concatenate([cuts, near]))
+        inside = cuts[(cuts > part.least) & (cuts < part.most)].tolist()
+        for least, most in zip([part.least, *inside], [*inside, part.most], strict=True):
+            pieces.append(Part(least, most, part.total, part.bounds, part.reduced))
+    return pieces

@@ -1,23 +1,14 @@
 """Entry points: one search per objective, with limits on time."""
 
-import math
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from stagecut_dp.instance import make_instance as make_priced_instance
-from stagecut_dp.outcome import Clock, Outcome, Progress, Stop
-from stagecut_dp.outcome import Incumbent as Best
-from stagecut_dp.plain_instance import Instance, make_instance
-from stagecut_dp.plain_training import Incumbent, keeps_counts, least_sum, least_training
-from stagecut_dp.recurrence import Choice, plain_pass, plain_path, staged_pass, staged_path
+from stagecut_dp.bottleneck import least_bottleneck, least_latency, least_product
+from stagecut_dp.instance import Choice, Instance, make_instance
+from stagecut_dp.outcome import Clock, Incumbent, Outcome, Progress, Stop
 from stagecut_dp.training import TrainingSearch
 from stagecut_dp.validation import known_objective, seconds
-
-LARGEST = 2**53
-"""Largest number of micro-batches."""
 
 
 def solve(
@@ -111,89 +102,34 @@ def search(
     (incumbent, bound) in seconds. Other arguments as for :func:`solve`.
     """
     known_objective(objective)
-    seconds("time_limit", time_limit)
-    arguments: dict[str, Any] = {
-        "max_successors": max_successors,
-        "use_all_devices": use_all_devices,
-        "min_stages": min_stages,
-        "max_stages": max_stages,
-    }
-    clock = Clock(time_limit)
-    priced = make_priced_instance(cost, sizes, num_devices, num_microbatches, **arguments)
-    reach = priced.num_layers * int(np.max(np.asarray(sizes)))
-    if num_devices > reach:  # no sum of sizes gets there: infeasible, or the rest stays idle
-        num_devices = reach + bool(use_all_devices)
-        priced = make_priced_instance(cost, sizes, num_devices, num_microbatches, **arguments)
-    if num_microbatches > LARGEST:
-        raise ValueError("num_microbatches must be at most 2**53, which float64 counts exactly")
-    best: Best | Incumbent
-    if objective == "training" and not priced.counts_stages:
-        best = Best(progress)
-        stopped = _until_stopped(TrainingSearch(priced, clock, best).run)
-    else:
-        best = Incumbent()
-        plain = make_instance(cost, sizes, num_devices, num_microbatches, **arguments)
-        stopped = _until_stopped(lambda: _dispatch(objective, plain, clock, best, progress))
+    limit = seconds("time_limit", time_limit)
+    instance = make_instance(
+        cost,
+        sizes,
+        num_devices,
+        num_microbatches,
+        max_successors=max_successors,
+        use_all_devices=use_all_devices,
+        min_stages=min_stages,
+        max_stages=max_stages,
+    )
+    clock, best, stopped = Clock(limit), Incumbent(progress), None
+    try:
+        _METHODS[objective](instance, clock, best)
+    except Stop:
+        stopped = "time"
+    except KeyboardInterrupt:
+        stopped = "interrupt"
     return Outcome(best.objective, best.plan, best.bound, clock.passes, stopped)
 
 
-def _until_stopped(work: Callable[[], None]) -> str | None:
-    """Run ``work``; return what stopped it early, if anything did."""
-    try:
-        work()
-    except Stop:
-        return "time"
-    except KeyboardInterrupt:
-        return "interrupt"
-    return None
+def _least_training(instance: Instance, clock: Clock, best: Incumbent) -> None:
+    TrainingSearch(instance, clock, best).run()
 
 
-def _dispatch(
-    objective: str, instance: Instance, clock: Clock, best: Incumbent, progress: Progress | None
-) -> None:
-    if objective == "training":
-        least_training(instance, clock, best, progress)
-        return
-    methods = {
-        "latency": _least_latency,
-        "bottleneck": _least_bottleneck,
-        "stages_times_bottleneck": _least_product,
-    }
-    best.objective, best.plan = methods[objective](instance, clock)
-    best.bound = best.objective
-
-
-def _least_latency(instance: Instance, clock: Clock) -> tuple[float, list[Choice] | None]:
-    return least_sum(instance, math.inf, clock)
-
-
-def _least_bottleneck(instance: Instance, clock: Clock) -> tuple[float, list[Choice] | None]:
-    """One pass in (min, max), then one in (min, +) below the value found."""
-    clock.tick()
-    best = plain_pass(instance, math.inf, np.maximum)
-    value = float(best[0, instance.num_devices])
-    if math.isfinite(value) and instance.counts_stages:
-        path = plain_path(instance, best, math.inf, np.maximum)
-        if not keeps_counts(instance, path):
-            clock.tick()
-            staged = staged_pass(instance, math.inf, np.maximum)
-            value = float(
-                staged[instance.min_stages :, 0, instance.num_devices].min(initial=np.inf)
-            )
-    if not math.isfinite(value):
-        return math.inf, None
-    return value, least_sum(instance, value, clock)[1]
-
-
-def _least_product(instance: Instance, clock: Clock) -> tuple[float, list[Choice] | None]:
-    """Least bottleneck for every number of stages, from one (min, max) pass with a stage axis."""
-    clock.tick()
-    staged = staged_pass(instance, math.inf, np.maximum)
-    ends = staged[:, 0, instance.num_devices].copy()
-    ends[: instance.min_stages] = np.inf
-    finite = np.isfinite(ends)
-    values = np.where(finite, np.arange(len(ends)) * np.where(finite, ends, 0.0), np.inf)
-    stages = int(np.argmin(values))
-    if not finite.any():
-        return math.inf, None
-    return float(values[stages]), staged_path(instance, staged, stages, math.inf, np.maximum)
+_METHODS: dict[str, Callable[[Instance, Clock, Incumbent], None]] = {
+    "training": _least_training,
+    "bottleneck": least_bottleneck,
+    "latency": least_latency,
+    "stages_times_bottleneck": least_product,
+}

@@ -10,10 +10,12 @@ import math
 import numpy as np
 
 from stagecut_dp.candidates import Candidates
-from stagecut_dp.device_pass import DevicePass, Windows, run_pass, within
-from stagecut_dp.instance import Choice, Float, Instance, Int
+from stagecut_dp.device_pass import Windows, within
+from stagecut_dp.instance import Choice, Float, Instance
+from stagecut_dp.levels import run_levels
 from stagecut_dp.outcome import Clock, Incumbent
 from stagecut_dp.parts import Part, device_windows
+from stagecut_dp.stages import StageAxis
 
 WORK = 400_000
 """Values that a pass may combine before it takes fewer thresholds."""
@@ -28,10 +30,11 @@ def settle(
     budget: float,
     clock: Clock,
     best: Incumbent,
+    axis: StageAxis | None = None,
 ) -> tuple[Candidates, list[Part]]:
     """Run one pass; return what candidates and parts may still improve on ``best``."""
     weight = instance.num_microbatches - 1
-    parts = _pass(instance, candidates, parts, budget, clock, best)
+    parts = _pass(instance, candidates, parts, budget, clock, best, axis)
     if best.objective <= budget:
         budget = best.objective
         parts = [part for part in parts if part.objective(weight) < budget]
@@ -73,6 +76,7 @@ def _pass(
     budget: float,
     clock: Clock,
     best: Incumbent,
+    axis: StageAxis | None,
 ) -> list[Part]:
     devices, weight = instance.num_devices, instance.num_microbatches - 1
     windows = joint_windows(instance, parts, budget)
@@ -81,13 +85,16 @@ def _pass(
     levels = _levels(listed, parts)
     if not len(levels) or windows.most[0] < devices or windows.fewest[0] > devices:
         return []
-    thresholds = _thresholds(levels, len(listed) * windows.width)
+    rows = 1 if axis is None else axis.most + 1
+    thresholds = pick_thresholds(levels, len(listed) * windows.width * rows)
     clock.tick()
-    base = np.where(listed.cost[:, None] <= thresholds, listed.cost[:, None], np.inf)
-    done = run_pass(listed, base, windows, any_left=not instance.use_all_devices)
-    sums = done.ends(devices)
-    _offer(instance, done, sums + weight * thresholds, best)
-    return _split(parts, levels, thresholds, sums)
+    done = run_levels(instance, listed, windows, thresholds, axis)
+    objectives = done.sums + weight * thresholds
+    row = int(np.argmin(objectives))
+    if objectives[row] < best.objective:
+        path = done.path(row)
+        best.offer(*priced_plan(instance, path), path)
+    return _split(parts, levels, thresholds, done.sums)
 
 
 def _levels(listed: Candidates, parts: list[Part]) -> Float:
@@ -100,35 +107,26 @@ def _levels(listed: Candidates, parts: list[Part]) -> Float:
     return costs[wanted]
 
 
-def _thresholds(levels: Float, work: int) -> Float:
+def pick_thresholds(levels: Float, work: int) -> Float:
     """Return evenly spread levels, the last among them; as many as the work allows."""
     count = min(max(WORK // max(work, 1), 2), MOST_THRESHOLDS, len(levels))
     at = np.arange(1, count + 1) * len(levels) // count - 1
     return levels[at]
 
 
-def _offer(instance: Instance, done: DevicePass, objectives: Float, best: Incumbent) -> None:
-    row = int(np.argmin(objectives))
-    if objectives[row] < best.objective:
-        best.offer(*priced_plan(instance, done.candidates, done.path(row, instance.num_devices)))
-
-
-def priced_plan(
-    instance: Instance, candidates: Candidates, path: Int
-) -> tuple[float, list[Choice]]:
+def priced_plan(instance: Instance, path: Candidates) -> tuple[float, list[Choice]]:
     """Return the training objective, seconds, and the stages of a path."""
-    costs = candidates.cost[path].tolist()
     total = 0.0
-    for cost in reversed(costs):
+    for cost in reversed(path.cost.tolist()):
         total = cost + total
-    objective = total + (instance.num_microbatches - 1) * max(costs)
-    stages = zip(
-        candidates.first[path].tolist(),
-        candidates.last[path].tolist(),
-        candidates.choice[path].tolist(),
-        strict=True,
-    )
-    return objective, [instance.named(*stage) for stage in stages]
+    objective = total + (instance.num_microbatches - 1) * float(path.cost.max())
+    return objective, named_plan(instance, path)
+
+
+def named_plan(instance: Instance, path: Candidates) -> list[Choice]:
+    """Return the stages of a path as the caller numbers them."""
+    columns = (path.first.tolist(), path.last.tolist(), path.choice.tolist())
+    return [instance.named(*stage) for stage in zip(*columns, strict=True)]
 
 
 def _split(parts: list[Part], levels: Float, thresholds: Float, sums: Float) -> list[Part]:

@@ -10,27 +10,25 @@ Symbols: ``t`` a threshold on the stage cost, ``λ`` the price of a device, ``w 
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from stagecut_dp.candidates import Bool, Candidates, list_candidates
-from stagecut_dp.chains import list_weights, table_weights
-from stagecut_dp.guess import Guess, make_guess
+from stagecut_dp.candidates import Candidates, list_candidates
+from stagecut_dp.chains import list_weights
+from stagecut_dp.first_look import first_parts, open_ranges, sharpen
+from stagecut_dp.guess import make_guess
 from stagecut_dp.instance import Float, Instance
 from stagecut_dp.outcome import Clock, Incumbent
-from stagecut_dp.parts import Bounds, Part, chain_bounds, reduced_costs
-from stagecut_dp.settle import settle, shorten
+from stagecut_dp.parts import MOST_PIECES, ROUNDING, Part, chain_bounds, cut_parts, reduced_costs
+from stagecut_dp.prices import Curve, estimate, likely_top, next_prices
+from stagecut_dp.settle import priced_plan, settle, shorten
+from stagecut_dp.stages import StageAxis, best_staged, keeps_counts, longest_chain
 
-EDGES = np.array([0.9, 0.97, 0.995, 1.01, 1.04, 1.2, 1.6, np.inf])
-"""Where the parts end, relative to the guess."""
-PRICES = np.array([0.6, 1.5])
-"""Prices tried at each edge, relative to the guess."""
+LIMITED_MARGIN = 0.004
+"""The same above the optimum without limits."""
 MARGIN = 0.002
 """First budget above the best ``L(t) + w t``, relative."""
-PIECES = 4
-"""Into how many a part is split at most."""
-MOST_PIECES = 16
-"""Parts bounded at once, about."""
 SHORT = 4
 """Candidates per layer that need no further narrowing."""
 
@@ -41,153 +39,163 @@ class TrainingSearch:
     def __init__(self, instance: Instance, clock: Clock, best: Incumbent) -> None:
         self.instance, self.clock, self.best = instance, clock, best
         self.devices, self.weight = instance.num_devices, instance.num_microbatches - 1
+        self.axis: StageAxis | None = None
 
     def run(self, cap: float = math.inf) -> None:
         """Bring ``best`` to the optimum over plans with no stage above ``cap`` seconds."""
-        table = self.instance.table
-        costs = table[table <= cap]
+        costs = self.instance.table[self.instance.table <= cap]
         largest = float(costs.max(where=costs < np.inf, initial=-np.inf))
-        if largest == -np.inf:
-            self.best.close()
+        if largest > -np.inf:
+            guess = make_guess(self.instance, cap)
+            parts, weights = first_parts(self.instance, guess, largest)
+            if parts:
+                sharpen(self.instance, parts)
+                self.search(parts, weights)
+        self.best.close()
+
+    def search(self, parts: list[Part], weights: Float) -> None:
+        """Raise the budget until it holds a plan: first without limits, then with them."""
+        likely = self.aim(parts)
+        if not self.instance.counts_stages:
+            self.raise_budget(parts, weights, likely, MARGIN)
             return
-        guess = make_guess(self.instance, cap)
-        parts, weights = self.first_parts(guess, largest)
-        self.sharpen(parts)
-        estimate = min(part.total + self.weight * part.most for part in parts)
-        budget = min(estimate * (1 + MARGIN), self.best.objective)
+        relaxed = self.without_counts(parts, weights, likely)
+        if relaxed.plan is None or relaxed.path is None:
+            return
+        if keeps_counts(self.instance, relaxed.path):
+            self.best.offer(relaxed.objective, relaxed.plan, relaxed.path)
+            return
+        self.axis = StageAxis(self.instance.min_stages, self.instance.max_stages)
+        self.raise_budget(parts, weights, relaxed.objective, LIMITED_MARGIN)
+
+    def try_coarse(self) -> None:
+        """Offer the best plan with few places to cut."""
+        num_layers = self.instance.num_layers
+        pieces = num_layers // 4 if num_layers >= 96 else num_layers // 2
+        if pieces < 12:
+            return
+        coarse = Incumbent()
+        TrainingSearch(self.instance.coarse(pieces), self.clock, coarse).run()
+        if coarse.path is not None:
+            cuts = np.arange(pieces + 1) * num_layers // pieces
+            path = replace(
+                coarse.path,
+                num_layers=num_layers,
+                first=cuts[coarse.path.first],
+                last=cuts[coarse.path.last + 1] - 1,
+            )
+            self.best.offer(*priced_plan(self.instance, path), path)
+
+    def aim(self, parts: list[Part]) -> float:
+        """Set where to cut parts and how prices fall; return about the optimum, seconds."""
+        hopeful = min(parts, key=lambda part: estimate(part, self.devices, self.weight))
+        self.centre, self.curve = likely_top(hopeful), Curve.through(parts)
+        return estimate(hopeful, self.devices, self.weight)
+
+    def without_counts(self, parts: list[Part], weights: Float, likely: float) -> Incumbent:
+        """Return the optimum without limits and rules on stages: a bound, and perhaps enough."""
+        wanted, self.best = self.best, Incumbent()
+        try:
+            self.raise_budget(parts, weights, likely, MARGIN)
+            self.best.close()
+        finally:
+            wanted.prove(self.best.bound)
+            relaxed, self.best = self.best, wanted
+        return relaxed
+
+    def raise_budget(self, parts: list[Part], weights: Float, likely: float, margin: float) -> None:
+        """Search within growing budgets above ``likely`` seconds."""
+        budget = min(likely * (1 + margin), self.best.objective)
         while True:
             self.attempt(parts, weights, budget)
             if self.best.objective <= budget or budget == math.inf:
-                break
+                return
             self.best.prove(budget)
-            budget = self.raised(budget, estimate)
-        self.best.close()
-
-    def sharpen(self, parts: list[Part]) -> None:
-        """Try more prices on the whole table where the optimum seems to lie."""
-        order = sorted(parts, key=lambda part: part.total + self.weight * part.most)[:3]
-        prices = np.array([self.next_prices(part) for part in order])
-        tops = np.array([part.most for part in order])
-        weights = table_weights(self.instance.table, self.instance.sizes, tops, prices)
-        bounds = chain_bounds(weights, prices.ravel(), self.devices)
-        for p, part in enumerate(order):
-            rows = bounds.rows(slice(2 * p, 2 * p + 2))
-            part.bounds = part.bounds.joined(rows)
-            part.total = max(part.total, float(np.fmax.reduce(rows.values)))
-
-    def raised(self, budget: float, estimate: float) -> float:
-        """Return the next budget after one that holds no plan."""
-        if self.best.objective < math.inf:
-            return self.best.objective
-        gap = max(budget - estimate, estimate * MARGIN)
-        return estimate + 8 * gap if gap < 0.5 * estimate and estimate > 0 else math.inf
-
-    def first_parts(self, guess: Guess | None, largest: float) -> tuple[list[Part], Float]:
-        """Bound the parts around the guess on the whole table."""
-        if guess is None:
-            edges, prices = np.array([largest]), np.array([[0.0, 0.1 * largest]])
-        else:
-            edges = np.unique(np.minimum(guess.threshold * EDGES, largest))
-            prices = np.array([guess.price(float(edge)) for edge in edges])[:, None] * PRICES
-        weights = table_weights(self.instance.table, self.instance.sizes, edges, prices)
-        bounds = chain_bounds(weights, prices.ravel(), self.devices)
-        count = prices.shape[1]
-        parts = []
-        for p, edge in enumerate(edges.tolist()):
-            rows = bounds.rows(slice(p * count, (p + 1) * count))
-            total = max(0.0, float(np.fmax.reduce(rows.values)))
-            parts.append(Part(edges[p - 1] if p else 0.0, edge, total, rows))
-        return parts, weights.reshape(len(edges), count, *weights.shape[1:])
+            if self.axis is not None and self.best.objective == math.inf:
+                self.try_coarse()
+            gap = max(budget - likely, likely * margin)
+            budget = likely + 8 * gap if gap < 0.5 * likely < math.inf else math.inf
+            budget = min(budget, self.best.objective)
 
     def attempt(self, parts: list[Part], weights: Float, budget: float) -> None:
         """Find the best plan within ``budget`` seconds, if there is one."""
         chosen = [p for p, part in enumerate(parts) if part.objective(self.weight) <= budget]
         if not chosen:
             return
+        self.scale = 1.0
         opened = [Part(q.least, q.most, q.total, q.bounds) for q in (parts[p] for p in chosen)]
-        ranges = self.open_ranges(opened, weights[chosen], budget)
+        ranges = open_ranges(self.instance, opened, weights[chosen], budget)
         listed = list_candidates(self.instance, ranges, opened[-1].most)
         for part in opened:
             part.reduced = reduced_costs(part.bounds, listed, self.devices)
         listed = shorten(listed, opened, self.weight, budget)
-        shrinking = budget < math.inf
+        shrinking, tightened = budget < math.inf, math.inf
         while opened:
             if shrinking and len(listed) > SHORT * self.instance.num_layers:
                 before = len(listed)
                 listed, opened = self.narrow(listed, opened, min(budget, self.best.objective))
                 shrinking = len(listed) < 0.8 * before and len(opened) <= 2 * MOST_PIECES
-            else:
-                known = self.best.objective
-                listed, opened = settle(
-                    self.instance, listed, opened, budget, self.clock, self.best
-                )
-                shrinking = self.best.objective < known and len(opened) <= 2 * MOST_PIECES
+                continue
+            if self.axis is not None and len(listed) < 0.7 * tightened:
+                listed, opened = self.tighten(listed, opened, min(budget, self.best.objective))
+                tightened = len(listed)
+            if not opened:
+                return
+            known = self.best.objective
+            listed, opened = self.settle(listed, opened, budget)
+            shrinking = self.best.objective < known and len(opened) <= 2 * MOST_PIECES
 
-    def open_ranges(self, parts: list[Part], weights: Float, budget: float) -> Bool:
-        """Mask of the ranges that some part can use within ``budget``; shape ``(K, K)``."""
-        num_layers = self.instance.num_layers
-        opened = np.zeros((num_layers, num_layers), dtype=bool)
-        for part, weight in zip(parts, weights, strict=True):
-            least, bounds = np.full((num_layers, num_layers), -np.inf), part.bounds
-            for row, total in enumerate(weight):
-                fixed = bounds.prices[row] * self.devices + bounds.slack[row]
-                value = total + (bounds.forward[row, :-1, None] - fixed)
-                value += bounds.backward[row, 1:]
-                np.fmax(least, value, out=least)
-            opened |= ~(least + self.weight * part.least > budget * (1 + 1e-12))
-        return opened
+    def settle(
+        self, listed: Candidates, parts: list[Part], budget: float
+    ) -> tuple[Candidates, list[Part]]:
+        """Run one exact pass; return what may still improve on the incumbent."""
+        return settle(self.instance, listed, parts, budget, self.clock, self.best, self.axis)
+
+    def tighten(
+        self, listed: Candidates, parts: list[Part], budget: float
+    ) -> tuple[Candidates, list[Part]]:
+        """Bound every part by chains that count stages."""
+        least, most = self.instance.min_stages, self.instance.max_stages
+        most = min(most, longest_chain(listed))
+        opened, used = [], 0
+        for part in parts:
+            self.clock.check()
+            mine = np.flatnonzero(part.useful(listed, self.weight, budget))
+            price = float(part.bounds.prices[int(np.argmax(part.bounds.values))])
+            staged = best_staged(listed.take(mine), price, self.devices, least, most)
+            part.total = max(part.total, float(staged.totals.min(initial=np.inf)))
+            if part.objective(self.weight) > budget:
+                continue
+            reduced = np.full(len(listed), np.inf)
+            reduced[mine] = np.fmax(part.reduced[mine], staged.reduced)
+            part.reduced = reduced
+            open_counts = staged.totals + self.weight * part.least <= budget * (1 + ROUNDING)
+            used = max(used, int(np.flatnonzero(open_counts).max(initial=0)) + least)
+            opened.append(part)
+        self.axis = StageAxis(least, used)
+        return shorten(listed, opened, self.weight, budget), opened
 
     def narrow(
         self, listed: Candidates, parts: list[Part], budget: float
     ) -> tuple[Candidates, list[Part]]:
         """Split every part and bound its pieces by chains over the list."""
-        count = min(max(MOST_PIECES // len(parts), 1), PIECES)
-        pieces = [piece for part in parts for piece in _pieces(part, count)]
+        for part in parts:
+            part.lower_top(self.weight, budget)
+        pieces = cut_parts(parts, self.centre, self.scale)
+        self.scale *= 0.2
         if not pieces:
             return listed, []
-        prices = np.array([self.next_prices(piece) for piece in pieces])
+        prices = np.array([next_prices(self.instance, piece, self.curve) for piece in pieces])
         tops = np.repeat([piece.most for piece in pieces], prices.shape[1])
         weights = list_weights(listed, tops, prices.ravel())
-        bounds = chain_bounds(weights, prices.ravel(), self.devices)
+        bounds = chain_bounds(self.instance, weights, tops, prices.ravel())
         opened = []
         for p, piece in enumerate(pieces):
             rows = bounds.rows(slice(p * prices.shape[1], (p + 1) * prices.shape[1]))
             piece.total = max(piece.total, float(np.fmax.reduce(rows.values)))
             if piece.objective(self.weight) <= budget:
                 piece.bounds = piece.bounds.joined(rows)
+                piece.lower_top(self.weight, budget)
                 piece.reduced = np.fmax(piece.reduced, reduced_costs(rows, listed, self.devices))
                 opened.append(piece)
         return shorten(listed, opened, self.weight, budget), opened
-
-    def next_prices(self, part: Part) -> list[float]:
-        """Return a price on either side of the best one."""
-        return _around(part.bounds, part.most, self.instance.use_all_devices)
-
-
-def _pieces(part: Part, count: int) -> list[Part]:
-    low = max(part.least, part.most / 8)
-    edges = np.geomspace(low, part.most, count + 1)[1:] if low > 0 else np.array([part.most])
-    edges[-1] = part.most
-    lows = [part.least, *edges[:-1].tolist()]
-    return [
-        Part(least, most, part.total, part.bounds, part.reduced)
-        for least, most in zip(lows, edges.tolist(), strict=True)
-    ]
-
-
-def _around(bounds: Bounds, scale: float, either_sign: bool) -> list[float]:
-    order = np.argsort(bounds.prices, kind="stable")
-    prices, at = bounds.prices[order], int(np.argmax(bounds.values[order]))
-    best, largest = float(prices[at]), 1e6 * scale
-    if at:
-        low = float(prices[at - 1])
-    else:
-        low = best / 4 if best > 0 else 4 * best - 0.01 * scale if either_sign else 0.0
-    beyond = 4 * best if best > 0 else 0.01 * scale
-    high = float(prices[at + 1]) if at + 1 < len(prices) else beyond
-    pair = [_middle(low, best), _middle(best, high)]
-    return [min(max(price, -largest), largest) for price in pair]
-
-
-def _middle(low: float, high: float) -> float:
-    return math.sqrt(low * high) if low > 0 else (low + high) / 2

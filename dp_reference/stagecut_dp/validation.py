@@ -98,8 +98,8 @@ def device_counts(sizes: npt.ArrayLike, num_submeshes: int) -> Int:
         raise ValueError(
             f"sizes must be at least 1, got sizes[{m}] = {given[m]}; drop that submesh"
         )
-    clipped: Int = np.minimum(given, np.iinfo(np.int64).max).astype(np.int64)
-    return clipped
+    counts: Int = np.minimum(given, np.iinfo(np.int64).max).astype(np.int64)
+    return counts
 
 
 def successor_limits(
