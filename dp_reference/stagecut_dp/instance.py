@@ -15,6 +15,7 @@ from stagecut_dp.validation import (
     Int,
     check_costs,
     cost_table,
+    counted,
     device_counts,
     positive,
     stage_counts,
@@ -120,10 +121,13 @@ def make_instance(
     given = cost_table(cost)
     devices = device_counts(sizes, given.shape[2])
     limits = successor_limits(max_successors, np.shape(cost), given.shape)
+    microbatches = counted("num_microbatches", num_microbatches)
     most_devices = positive("num_devices", num_devices)
-    microbatches = positive("num_microbatches", num_microbatches)
-    least, most = stage_counts(min_stages, max_stages, len(given))
     fitting = np.flatnonzero(devices <= most_devices)
+    reach = len(given) * int(devices[fitting].max(initial=0))
+    if most_devices > reach:  # no sum of sizes gets there: infeasible, or the rest stays idle
+        most_devices = max(reach + bool(use_all_devices), 1)
+    least, most = stage_counts(min_stages, max_stages, len(given))
     table, limit, config, submesh = _reduce(given, limits, fitting, keep_configs)
     return Instance(
         table=table,

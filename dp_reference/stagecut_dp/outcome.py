@@ -48,7 +48,7 @@ class Clock:
 
     time_limit: float | None = None
     passes: int = 0
-    start: float = field(default_factory=time.monotonic)
+    start: float = field(default_factory=lambda: time.monotonic())
 
     def check(self) -> None:
         """Stop when the time is over."""

@@ -27,7 +27,7 @@ def solve(
     objective: str = "training",
     max_successors: npt.ArrayLike | None = None,
     use_all_devices: bool = True,
-    min_stages: int = 1,
+    min_stages: int | None = None,
     max_stages: int | None = None,
 ) -> tuple[float, list[Choice] | None]:
     """Solve one instance; arguments and result as in :func:`stagecut_dp.solve`.
@@ -42,7 +42,7 @@ def solve(
     table = np.asarray(cost, dtype=np.float64)
     limits = np.full(table.shape, len(table)) if max_successors is None else max_successors
     stages = _stages(table, np.asarray(limits), np.asarray(sizes).tolist())
-    counts = range(min_stages, min(max_stages or len(table), len(table)) + 1)
+    counts = range(min_stages or 1, min(max_stages or len(table), len(table)) + 1)
     devices = [num_devices] if use_all_devices else range(1, num_devices + 1)
     value, plan = math.inf, None
     for threshold in sorted({stage[3] for stages_at in stages for stage in stages_at}):

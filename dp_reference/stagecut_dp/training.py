@@ -40,9 +40,11 @@ class TrainingSearch:
         self.instance, self.clock, self.best = instance, clock, best
         self.devices, self.weight = instance.num_devices, instance.num_microbatches - 1
         self.axis: StageAxis | None = None
+        self.cap = math.inf
 
     def run(self, cap: float = math.inf) -> None:
         """Bring ``best`` to the optimum over plans with no stage above ``cap`` seconds."""
+        self.cap = cap
         costs = self.instance.table[self.instance.table <= cap]
         largest = float(costs.max(where=costs < np.inf, initial=-np.inf))
         if largest > -np.inf:
@@ -75,7 +77,7 @@ class TrainingSearch:
         if pieces < 12:
             return
         coarse = Incumbent()
-        TrainingSearch(self.instance.coarse(pieces), self.clock, coarse).run()
+        TrainingSearch(self.instance.coarse(pieces), self.clock, coarse).run(self.cap)
         if coarse.path is not None:
             cuts = np.arange(pieces + 1) * num_layers // pieces
             path = replace(

@@ -22,6 +22,14 @@ def positive(name: str, value: object) -> int:
     return int(value)
 
 
+def counted(name: str, value: object) -> int:
+    """Return ``value`` as an ``int`` of at least 1 that float64 counts exactly."""
+    count = positive(name, value)
+    if count > 2**53:
+        raise ValueError(f"{name} must be at most 2**53, which float64 counts exactly")
+    return count
+
+
 def known_objective(objective: str) -> str:
     """Return ``objective`` if it is one of :data:`OBJECTIVES`."""
     if not isinstance(objective, str) or objective not in OBJECTIVES:
