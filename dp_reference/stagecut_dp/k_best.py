@@ -120,6 +120,8 @@ class Pool(Incumbent):
 class RankedSearch(TrainingSearch):
     """The training search for the ``k`` best plans."""
 
+    plain = False
+
     def __init__(self, instance: Instance, pool: Pool) -> None:
         super().__init__(instance, Clock(), pool)
         self.pool = pool

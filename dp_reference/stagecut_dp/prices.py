@@ -47,8 +47,8 @@ class Curve:
 
 def next_prices(instance: Instance, part: Part, curve: Curve) -> tuple[float, float]:
     """Return two prices to try for a part, seconds per device."""
-    nearest = float(part.bounds.thresholds.min())
-    own = part.bounds.rows(part.bounds.thresholds == nearest)
+    own = own_bounds(part)
+    nearest = float(own.thresholds[0])
     price, spread = crossing(own, instance.num_devices)[0], SPREAD
     scale, either_sign = part.most, instance.use_all_devices
     if price == math.inf:
@@ -68,25 +68,27 @@ def crossing(bounds: Bounds, num_devices: int) -> tuple[float, float]:
 
     The price is ``inf`` when every chain uses too many devices, ``-inf`` when none does.
     """
-    exact = np.flatnonzero(bounds.devices == num_devices)
-    if len(exact):
-        best = int(exact[np.argmax(bounds.values[exact])])
-        return float(bounds.prices[best]), float(bounds.values[best])
-    over = bounds.devices > num_devices
-    if over.all():
+    prices, values = bounds.prices.tolist(), bounds.values.tolist()
+    used = bounds.devices.tolist()
+    rows = range(len(used))
+    exact = [row for row in rows if used[row] == num_devices]
+    if exact:
+        best = max(exact, key=lambda row: values[row])
+        return prices[best], values[best]
+    over = [row for row in rows if used[row] > num_devices]
+    under = [row for row in rows if used[row] < num_devices]
+    if not under:
         return math.inf, math.inf
-    if not over.any():
+    if not over:
         return -math.inf, math.inf
-    low = int(np.argmax(np.where(over, bounds.prices, -np.inf)))
-    high = int(np.argmin(np.where(over, np.inf, bounds.prices)))
-    if bounds.devices[low] == np.inf:
-        return 2 * float(bounds.prices[high]), math.inf
-    rise = float(bounds.devices[low] - num_devices)
-    fall = float(bounds.devices[high] - num_devices)
-    start, end = float(bounds.prices[low]), float(bounds.prices[high])
-    below, above = float(bounds.values[low]), float(bounds.values[high])
-    price = (above - below + rise * start - fall * end) / (rise - fall)
-    return price, max(below + rise * (price - start), below, above)
+    low = max(over, key=lambda row: prices[row])
+    high = min(under, key=lambda row: prices[row])
+    if used[low] == math.inf:
+        return 2 * prices[high], math.inf
+    rise, fall = used[low] - num_devices, used[high] - num_devices
+    climbed = values[high] - values[low] + rise * prices[low] - fall * prices[high]
+    price = climbed / (rise - fall)
+    return price, max(values[low] + rise * (price - prices[low]), values[low], values[high])
 
 
 def estimate(part: Part, num_devices: int, weight: int) -> float:
@@ -95,6 +97,11 @@ def estimate(part: Part, num_devices: int, weight: int) -> float:
     best = int(np.argmax(part.bounds.values))
     known = part.total if height == math.inf else max(height, part.total)
     return known + weight * min(float(part.bounds.tops[best]), part.most)
+
+
+def own_bounds(part: Part) -> Bounds:
+    """Return the bounds of the threshold nearest to the part's own."""
+    return part.bounds.rows(part.bounds.thresholds == part.bounds.thresholds.min())
 
 
 def likely_top(part: Part) -> float:

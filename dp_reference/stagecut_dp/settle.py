@@ -6,6 +6,7 @@ as in the reals. Each pass takes several thresholds at once and splits the parts
 """
 
 import math
+from bisect import bisect_left, bisect_right
 
 import numpy as np
 
@@ -131,25 +132,16 @@ def named_plan(instance: Instance, path: Candidates) -> list[Choice]:
 
 def _split(parts: list[Part], levels: Float, thresholds: Float, sums: Float) -> list[Part]:
     """Split the parts at thresholds whose sums are known; those levels are settled."""
-    pieces = []
-    edges = np.concatenate([[-math.inf], thresholds])
+    costs = levels.tolist()
+    known = np.searchsorted(levels, thresholds).tolist()
+    totals, pieces = sums.tolist(), []
     for part in parts:
-        for below, upto, total in zip(edges[:-1], thresholds, sums, strict=True):
-            low = np.searchsorted(
-                levels, max(below, part.least), "right" if below >= part.least else "left"
-            )
-            high = int(np.searchsorted(levels, min(upto, part.most), "right")) - 1
-            if high >= 0 and levels[high] == upto:
-                high -= 1
-            if low > high or total == math.inf:
-                continue
-            pieces.append(
-                Part(
-                    float(levels[low]),
-                    float(levels[high]),
-                    max(part.total, float(total)),
-                    part.bounds,
-                    part.reduced,
-                )
-            )
+        low, high = bisect_left(costs, part.least), bisect_right(costs, part.most) - 1
+        row = bisect_left(known, low)
+        while low <= high and row < len(known):
+            upto = min(known[row] - 1, high)
+            if low <= upto and totals[row] < math.inf:
+                total = max(part.total, totals[row])
+                pieces.append(Part(costs[low], costs[upto], total, part.bounds, part.reduced))
+            low, row = known[row] + 1, row + 1
     return pieces

@@ -21,8 +21,9 @@ from stagecut_dp.guess import make_guess
 from stagecut_dp.instance import Float, Instance
 from stagecut_dp.outcome import Clock, Incumbent
 from stagecut_dp.parts import MOST_PIECES, ROUNDING, Part, chain_bounds, cut_parts, reduced_costs
-from stagecut_dp.prices import Curve, estimate, likely_top, next_prices
+from stagecut_dp.prices import Curve, estimate, is_sharp, likely_top, next_prices, own_bounds
 from stagecut_dp.settle import priced_plan, settle, shorten
+from stagecut_dp.small import MOST_WORK, PASS_WORK, least_small, work
 from stagecut_dp.stages import StageAxis, best_staged, keeps_counts, longest_chain
 
 LIMITED_MARGIN = 0.004
@@ -36,6 +37,9 @@ SHORT = 4
 class TrainingSearch:
     """One search; ``best`` is valid at any moment."""
 
+    plain = True
+    """Whether small instances take passes at several thresholds without bounds."""
+
     def __init__(self, instance: Instance, clock: Clock, best: Incumbent) -> None:
         self.instance, self.clock, self.best = instance, clock, best
         self.devices, self.weight = instance.num_devices, instance.num_microbatches - 1
@@ -45,6 +49,9 @@ class TrainingSearch:
     def run(self, cap: float = math.inf) -> None:
         """Bring ``best`` to the optimum over plans with no stage above ``cap`` seconds."""
         self.cap = cap
+        if self.plain and work(self.instance) <= MOST_WORK:
+            least_small(self.instance, cap, self.clock, self.best)
+            return
         costs = self.instance.table[self.instance.table <= cap]
         largest = float(costs.max(where=costs < np.inf, initial=-np.inf))
         if largest > -np.inf:
@@ -109,7 +116,7 @@ class TrainingSearch:
         """Search within growing budgets above ``likely`` seconds."""
         budget = min(likely * (1 + margin), self.best.objective)
         while True:
-            self.attempt(parts, weights, budget)
+            budget = self.attempt(parts, weights, budget)
             if self.best.objective <= budget or budget == math.inf:
                 return
             self.best.prove(budget)
@@ -119,11 +126,15 @@ class TrainingSearch:
             budget = likely + 8 * gap if gap < 0.5 * likely < math.inf else math.inf
             budget = min(budget, self.best.objective)
 
-    def attempt(self, parts: list[Part], weights: Float, budget: float) -> None:
-        """Find the best plan within ``budget`` seconds, if there is one."""
+    def attempt(self, parts: list[Part], weights: Float, budget: float) -> float:
+        """Find the best plan within ``budget`` seconds, if there is one.
+
+        Returns the budget that was searched in full: a smaller one where narrower parts show that
+        the optimum is likely to be smaller.
+        """
         chosen = [p for p, part in enumerate(parts) if part.objective(self.weight) <= budget]
         if not chosen:
-            return
+            return budget
         self.scale = 1.0
         opened = [Part(q.least, q.most, q.total, q.bounds) for q in (parts[p] for p in chosen)]
         ranges = open_ranges(self.instance, opened, weights[chosen], budget)
@@ -133,19 +144,34 @@ class TrainingSearch:
         listed = shorten(listed, opened, self.weight, budget)
         shrinking, tightened = budget < math.inf, math.inf
         while opened:
-            if shrinking and len(listed) > SHORT * self.instance.num_layers:
+            long = max(SHORT * self.instance.num_layers, PASS_WORK // (self.devices + 1))
+            if shrinking and len(listed) > long:
                 before = len(listed)
                 listed, opened = self.narrow(listed, opened, min(budget, self.best.objective))
+                hope = self.hope(opened)
+                if hope < budget:
+                    budget = hope
+                    listed = shorten(listed, opened, self.weight, budget)
                 shrinking = len(listed) < 0.8 * before and len(opened) <= 2 * MOST_PIECES
                 continue
             if self.axis is not None and len(listed) < 0.7 * tightened:
                 listed, opened = self.tighten(listed, opened, min(budget, self.best.objective))
                 tightened = len(listed)
             if not opened:
-                return
+                return budget
             known = self.best.objective
             listed, opened = self.settle(listed, opened, budget)
             shrinking = self.best.objective < known and len(opened) <= 2 * MOST_PIECES
+        return budget
+
+    def hope(self, parts: list[Part]) -> float:
+        """Return a budget just above the best estimate of a part with sharp bounds."""
+        best = math.inf
+        for part in parts:
+            own = Part(part.least, part.most, part.total, own_bounds(part))
+            if is_sharp(own, self.devices):
+                best = min(best, estimate(own, self.devices, self.weight))
+        return best * (1 + MARGIN)
 
     def settle(
         self, listed: Candidates, parts: list[Part], budget: float
