@@ -44,7 +44,7 @@ class TrainingSearch:
         self.instance, self.clock, self.best = instance, clock, best
         self.devices, self.weight = instance.num_devices, instance.num_microbatches - 1
         self.axis: StageAxis | None = None
-        self.cap = math.inf
+        self.cap, self.hoping = math.inf, True
 
     def run(self, cap: float = math.inf) -> None:
         """Bring ``best`` to the optimum over plans with no stage above ``cap`` seconds."""
@@ -115,15 +115,19 @@ class TrainingSearch:
     def raise_budget(self, parts: list[Part], weights: Float, likely: float, margin: float) -> None:
         """Search within growing budgets above ``likely`` seconds."""
         budget = min(likely * (1 + margin), self.best.objective)
+        self.hoping = True
         while True:
-            budget = self.attempt(parts, weights, budget)
+            asked, budget = budget, self.attempt(parts, weights, budget)
             if self.best.objective <= budget or budget == math.inf:
                 return
             self.best.prove(budget)
             if self.axis is not None and self.best.objective == math.inf:
                 self.try_coarse()
-            gap = max(budget - likely, likely * margin)
-            budget = likely + 8 * gap if gap < 0.5 * likely < math.inf else math.inf
+            if budget < asked:
+                budget, self.hoping = asked, False
+            else:
+                gap = max(budget - likely, likely * margin)
+                budget = likely + 8 * gap if gap < 0.5 * likely < math.inf else math.inf
             budget = min(budget, self.best.objective)
 
     def attempt(self, parts: list[Part], weights: Float, budget: float) -> float:
@@ -148,7 +152,7 @@ class TrainingSearch:
             if shrinking and len(listed) > long:
                 before = len(listed)
                 listed, opened = self.narrow(listed, opened, min(budget, self.best.objective))
-                hope = self.hope(opened)
+                hope = self.hope(opened) if self.hoping else math.inf
                 if hope < budget:
                     budget = hope
                     listed = shorten(listed, opened, self.weight, budget)
