@@ -24,12 +24,14 @@ from stagecut_dp.parts import MOST_PIECES, ROUNDING, Part, chain_bounds, cut_par
 from stagecut_dp.prices import Curve, estimate, is_sharp, likely_top, next_prices, own_bounds
 from stagecut_dp.settle import priced_plan, settle, shorten
 from stagecut_dp.small import MOST_WORK, PASS_WORK, least_small, work
-from stagecut_dp.stages import StageAxis, best_staged, keeps_counts, longest_chain
+from stagecut_dp.stages import StageAxis, best_staged, keeps_counts, longest_chain, staged_bounds
 
 LIMITED_MARGIN = 0.004
 """The same above the optimum without limits."""
 MARGIN = 0.002
 """First budget above the best ``L(t) + w t``, relative."""
+LONG = 100
+"""Candidates above which chains that count stages are run at one price only."""
 SHORT = 4
 """Candidates per layer that need no further narrowing."""
 
@@ -115,19 +117,20 @@ class TrainingSearch:
     def raise_budget(self, parts: list[Part], weights: Float, likely: float, margin: float) -> None:
         """Search within growing budgets above ``likely`` seconds."""
         budget = min(likely * (1 + margin), self.best.objective)
-        self.hoping = True
+        self.hoping, growth = self.axis is None, 8 if self.axis is None else 3
         while True:
             asked, budget = budget, self.attempt(parts, weights, budget)
             if self.best.objective <= budget or budget == math.inf:
                 return
             self.best.prove(budget)
-            if self.axis is not None and self.best.objective == math.inf:
+            lost = self.axis is not None and self.best.objective == math.inf
+            if lost and budget > 1.03 * likely:
                 self.try_coarse()
             if budget < asked:
                 budget, self.hoping = asked, False
             else:
                 gap = max(budget - likely, likely * margin)
-                budget = likely + 8 * gap if gap < 0.5 * likely < math.inf else math.inf
+                budget = likely + growth * gap if gap < 0.5 * likely < math.inf else math.inf
             budget = min(budget, self.best.objective)
 
     def attempt(self, parts: list[Part], weights: Float, budget: float) -> float:
@@ -194,7 +197,8 @@ class TrainingSearch:
             self.clock.check()
             mine = np.flatnonzero(part.useful(listed, self.weight, budget))
             price = float(part.bounds.prices[int(np.argmax(part.bounds.values))])
-            staged = best_staged(listed.take(mine), price, self.devices, least, most)
+            bound = staged_bounds if len(mine) > LONG else best_staged
+            staged = bound(listed.take(mine), price, self.devices, least, most)
             part.total = max(part.total, float(staged.totals.min(initial=np.inf)))
             if part.objective(self.weight) > budget:
                 continue
