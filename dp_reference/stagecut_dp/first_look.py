@@ -12,11 +12,11 @@ from stagecut_dp.instance import Float, Instance
 from stagecut_dp.parts import ROUNDING, Part, chain_bounds
 from stagecut_dp.prices import Curve, estimate, is_sharp, next_prices
 
-EDGES = np.array([0.9, 0.97, 0.995, 1.01, 1.04, 1.2, 1.6, np.inf])
+EDGES = np.array([0.8, 0.9, 0.96, 1.0, 1.04, 1.15, 1.5, np.inf])
 """Where the parts end, relative to the guess."""
 PRICES = np.array([0.6, 1.5])
 """Prices tried at each edge, relative to the guess."""
-SHARPENINGS, SHARPENED = 4, 3
+SHARPENINGS, SHARPENED = 2, 2
 """Rounds of better prices, and parts in each."""
 
 

@@ -17,9 +17,7 @@ from stagecut_dp.candidates import Bool, Candidates
 from stagecut_dp.chains import Weights, backward_chains, chain_ends, forward_chains
 from stagecut_dp.instance import Float, Instance
 
-OFFSETS = np.array([0.0, 0.003, 0.012])
-"""Where parts are cut around the likely optimum, relative."""
-MOST_PIECES = 10
+MOST_PIECES = 6
 """Parts bounded at once, about."""
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """Relative error allowed for each addition along a chain."""
@@ -171,17 +169,14 @@ def device_windows(part: Part, num_devices: int, weight: int, budget: float) -> 
     return np.ceil(fewest - margin), np.floor(most + margin)
 
 
-def cut_parts(parts: list[Part], centre: float, scale: float) -> list[Part]:
-    """Cut parts evenly, and at small distances around ``centre``, seconds, scaled."""
+def cut_parts(parts: list[Part], centre: float) -> list[Part]:
+    """Cut parts evenly, and at ``centre``, seconds."""
     widths = np.array([part.most - part.least for part in parts])
     counts = np.ceil(MOST_PIECES * widths / max(float(widths.sum()), 1e-300)).astype(np.int64)
-    offsets = OFFSETS * scale
-    near = np.concatenate([centre * (1 - offsets), centre * (1 + offsets)])
     pieces = []
     for part, count in zip(parts, counts.tolist(), strict=True):
-        cuts = np.linspace(part.least, part.most, max(count, 1) + 1)[1:-1]
-        cuts = np.unique(np.concatenate([cuts, near]))
-        inside = cuts[(cuts > part.least) & (cuts < part.most)].tolist()
+        cuts = np.linspace(part.least, part.most, max(count, 1) + 1)[1:-1].tolist()
+        inside = sorted({cut for cut in (*cuts, centre) if part.least < cut < part.most})
         for least, most in zip([part.least, *inside], [*inside, part.most], strict=True):
             pieces.append(Part(least, most, part.total, part.bounds, part.reduced))
     return pieces

@@ -20,7 +20,7 @@ from stagecut_dp.first_look import first_parts, open_ranges, sharpen
 from stagecut_dp.guess import make_guess
 from stagecut_dp.instance import Float, Instance
 from stagecut_dp.outcome import Clock, Incumbent
-from stagecut_dp.parts import MOST_PIECES, ROUNDING, Part, chain_bounds, cut_parts, reduced_costs
+from stagecut_dp.parts import ROUNDING, Part, chain_bounds, cut_parts, reduced_costs
 from stagecut_dp.prices import Curve, estimate, is_sharp, likely_top, next_prices, own_bounds
 from stagecut_dp.settle import priced_plan, settle, shorten
 from stagecut_dp.small import MOST_WORK, PASS_WORK, least_small, work
@@ -32,6 +32,8 @@ MARGIN = 0.002
 """First budget above the best ``L(t) + w t``, relative."""
 LONG = 100
 """Candidates above which chains that count stages are run at one price only."""
+MOST_OPEN = 16
+"""Parts above which no part is cut further."""
 SHORT = 4
 """Candidates per layer that need no further narrowing."""
 
@@ -142,7 +144,6 @@ class TrainingSearch:
         chosen = [p for p, part in enumerate(parts) if part.objective(self.weight) <= budget]
         if not chosen:
             return budget
-        self.scale = 1.0
         opened = [Part(q.least, q.most, q.total, q.bounds) for q in (parts[p] for p in chosen)]
         ranges = open_ranges(self.instance, opened, weights[chosen], budget)
         listed = list_candidates(self.instance, ranges, opened[-1].most)
@@ -159,7 +160,7 @@ class TrainingSearch:
                 if hope < budget:
                     budget = hope
                     listed = shorten(listed, opened, self.weight, budget)
-                shrinking = len(listed) < 0.8 * before and len(opened) <= 2 * MOST_PIECES
+                shrinking = len(listed) < 0.8 * before and len(opened) <= MOST_OPEN
                 continue
             if self.axis is not None and len(listed) < 0.7 * tightened:
                 listed, opened = self.tighten(listed, opened, min(budget, self.best.objective))
@@ -168,7 +169,7 @@ class TrainingSearch:
                 return budget
             known = self.best.objective
             listed, opened = self.settle(listed, opened, budget)
-            shrinking = self.best.objective < known and len(opened) <= 2 * MOST_PIECES
+            shrinking = self.best.objective < known and len(opened) <= MOST_OPEN
         return budget
 
     def hope(self, parts: list[Part]) -> float:
@@ -217,8 +218,7 @@ class TrainingSearch:
         """Split every part and bound its pieces by chains over the list."""
         for part in parts:
             part.lower_top(self.weight, budget)
-        pieces = cut_parts(parts, self.centre, self.scale)
-        self.scale *= 0.2
+        pieces = cut_parts(parts, self.centre)
         if not pieces:
             return listed, []
         prices = np.array([next_prices(self.instance, piece, self.curve) for piece in pieces])
