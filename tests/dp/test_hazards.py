@@ -9,6 +9,7 @@ import tables
 from dp_plain import plain_training
 
 import stagecut_dp
+from stagecut_dp import training
 from stagecut_dp.candidates import Candidates
 from stagecut_dp.instance import make_instance
 from stagecut_dp.parts import Bounds, Part
@@ -106,15 +107,21 @@ def test_any_unit_of_cost_gives_an_equally_good_plan(kind: str, scale: float) ->
     assert scaled == plain_training(cost * scale, sizes, 32, 64, limits, True)
 
 
-def test_costs_that_differ_by_a_hundred_millionth_are_told_apart() -> None:
+@pytest.mark.parametrize("weight", [1, 16, 1000])
+@pytest.mark.parametrize("seed", range(8))
+def test_costs_that_differ_by_a_hundred_millionth_are_told_apart(
+    seed: int, weight: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where float32 and thresholds 1e-6 apart return plans up to several times worse."""
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        cost = 1.0 + rng.integers(0, 50, (24, 24, 3)) * 1e-8
-        cost[np.tril_indices(24, -1)] = np.inf
-        sizes = np.array([1, 2, 3])
-        found = stagecut_dp.solve(cost, sizes, 30, 1000)[0]
-        assert found == plain_training(cost, sizes, 30, 1000, None, True)
+    monkeypatch.setattr(training, "MOST_WORK", -1)
+    rng = np.random.default_rng(seed)
+    cost, sizes, _ = tables.tied(24, 30, [1, 2, 3], seed)
+    cost = cost + rng.integers(0, 50, cost.shape) * 1e-8
+    found = stagecut_dp.solve(cost, sizes, 30, weight)[0]
+    assert found == plain_training(cost, sizes, 30, weight, None, True)
+    flat = 1.0 + rng.integers(0, 50, cost.shape) * 1e-8
+    found = stagecut_dp.solve(flat, sizes, 30, weight)[0]
+    assert found == plain_training(flat, sizes, 30, weight, None, True)
 
 
 def test_thresholds_near_zero_are_not_skipped() -> None:

@@ -6,7 +6,7 @@ import pytest
 from dp_oracle import OBJECTIVES, Small, every_plan, least, random_small
 
 import stagecut_dp
-from stagecut_dp import textbook
+from stagecut_dp import textbook, training
 
 BLOCKS = 20
 
@@ -36,6 +36,27 @@ def test_two_thousand_instances_equal_enumeration(block: int) -> None:
             )
             assert value == least(plans, objective, small.num_microbatches), (seed, objective)
             verify(small, plan, value, objective)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_bounds_lose_nothing_on_small_instances(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small instances take passes alone; sent through bounds by chains they end the same."""
+    monkeypatch.setattr(training, "MOST_WORK", -1)
+    for seed in range(block * 200, block * 200 + 200):
+        small = random_small(seed)
+        plans = every_plan(small)
+        for objective in ("training", "latency"):
+            value, _ = stagecut_dp.solve(
+                small.cost,
+                small.sizes,
+                small.num_devices,
+                small.num_microbatches,
+                objective=objective,
+                **small.rules,
+            )
+            assert value == least(plans, objective, small.num_microbatches), (seed, objective)
 
 
 def test_the_textbook_equals_enumeration() -> None:
