@@ -14,6 +14,8 @@ import stagecut as sc
 import stagecut_dp
 
 TOLERANCE = 1e-9
+SOLVER_GAP = 1e-6
+"""Largest gap at which a MILP solver's own tolerances still count as a proof."""
 
 
 def dp_arguments(problem):
@@ -37,7 +39,7 @@ def assert_result(problem, result, expected):
     assert sc.evaluate(problem, result.plan).objective == result.objective
     assert result.objective == pytest.approx(expected, rel=TOLERANCE, abs=0)
     assert result.bound <= result.objective
-    assert result.gap <= TOLERANCE
+    assert result.gap <= (0.0 if result.solver == "dp" else SOLVER_GAP)
 
 
 @given(problems())

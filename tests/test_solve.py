@@ -2,12 +2,16 @@
 
 import logging
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import stagecut as sc
 from stagecut import backend
+from stagecut.candidates import compile_candidates
+from stagecut.formulations import builder
+from stagecut.strategies.direct import set_start
 
 
 @pytest.fixture
@@ -111,6 +115,49 @@ def test_a_warm_start_is_taken(problem):
     assert stopped.objective <= worse
 
 
+def test_a_warm_start_in_a_dropped_config_starts_in_one_that_fits():
+    """Config 2 is dominated by 1 (2 s, 5 successors); 0 (1 s) allows no successor."""
+    cost, successors = np.full((3, 3, 1, 3), [1.0, 2.0, 3.0]), np.full((3, 3, 1, 3), [0, 5, 4])
+    problem = sc.StageProblem(cost, [(1, 1)], 3, 4, max_successors=successors)
+    built = builder("range")(problem, compile_candidates(problem), 0.0)
+    set_start(built, sc.Plan.from_choices(problem, [(k, k, 0, 2) for k in range(3)]))
+    started = [variable.name for variable in built.use if variable.varValue == 1.0]
+    assert started == ["x_0_0_0_1", "x_1_1_0_1", "x_2_2_0_0"]
+
+
+def test_a_warm_start_is_kept_when_nothing_else_is_found(problem, monkeypatch):
+    start = sc.Plan.from_choices(problem, [(k, k, 0, 0) for k in range(4)])
+    lie(monkeypatch, lambda *_: backend.Answer("stopped", False, None, None, 0, "time"))
+    result = sc.solve(problem, solver="highs", warm_start=start)
+    assert (result.plan, result.objective) == (start, sc.evaluate(problem, start).objective)
+    assert (result.status, result.limit) == (sc.Status.FEASIBLE, sc.Limit.TIME)
+
+
+def test_a_warm_start_disproves_a_false_claim(problem, monkeypatch):
+    best = sc.solve(problem).plan
+    denied = backend.Answer("infeasible", False, None, None, 0, None)
+    lie(monkeypatch, lambda *_: denied)
+    with pytest.raises(sc.SolverError, match="claims that there is no plan"):
+        sc.solve(problem, solver="highs", warm_start=best)
+
+
+def test_a_warm_start_disproves_a_dearer_optimum(problem, monkeypatch):
+    best, worse = sc.solve(problem).plan, [(k, k, 0, 0) for k in range(4)]
+    dearer = sc.evaluate(problem, sc.Plan.from_choices(problem, worse)).objective
+
+    def swap(model, answer):
+        chosen = {f"x_{i}_{j}_{m}_{c}" for i, j, m, c in worse}
+        for variable in model.variables():
+            if variable.name.startswith("x_"):
+                variable.varValue = float(variable.name in chosen)
+        return replace(answer, objective=dearer / scale, bound=dearer / scale)
+
+    scale = builder("range")(problem, compile_candidates(problem), 0.0).scale
+    lie(monkeypatch, swap)
+    with pytest.raises(sc.SolverError, match="but warm_start costs"):
+        sc.solve(problem, solver="highs", warm_start=best)
+
+
 def test_a_warm_start_of_another_problem_is_refused(problem):
     other = problem.replace(num_devices=3)
     plan = sc.solve(other).plan
@@ -147,8 +194,6 @@ def lie(monkeypatch, change):
 
 
 def test_a_false_optimum_is_caught(problem, monkeypatch):
-    from dataclasses import replace
-
     lie(monkeypatch, lambda _, answer: replace(answer, objective=answer.objective * 0.9))
     with pytest.raises(sc.SolverError, match="claims an objective"):
         sc.solve(problem, solver="highs")
@@ -176,8 +221,6 @@ def test_a_plan_that_breaks_a_row_is_caught(problem, monkeypatch):
 
 
 def test_a_bound_that_is_too_low_is_not_a_proof(problem, monkeypatch):
-    from dataclasses import replace
-
     lie(monkeypatch, lambda _, answer: replace(answer, bound=answer.bound * 0.5))
     result = sc.solve(problem, solver="highs")
     assert result.status is sc.Status.FEASIBLE

@@ -11,10 +11,11 @@
 - :mod:`stagecut_dp.textbook` is the plain recurrence to compare with.
 """
 
+from stagecut_dp import textbook
 from stagecut_dp.front import pareto_front
 from stagecut_dp.k_best import k_best
 from stagecut_dp.outcome import Outcome
 from stagecut_dp.pareto import ParetoFront
 from stagecut_dp.search import search, solve
 
-__all__ = ["Outcome", "ParetoFront", "k_best", "pareto_front", "search", "solve"]
+__all__ = ["Outcome", "ParetoFront", "k_best", "pareto_front", "search", "solve", "textbook"]

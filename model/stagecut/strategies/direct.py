@@ -6,8 +6,8 @@ import numpy as np
 
 from stagecut import backend
 from stagecut.candidates import compile_candidates
-from stagecut.errors import PlanError, ProblemError
-from stagecut.evaluate import check
+from stagecut.errors import PlanError, ProblemError, SolverError
+from stagecut.evaluate import check, evaluate
 from stagecut.formulations import TIGHTENED, builder
 from stagecut.formulations.built import BuiltModel
 from stagecut.plan import Plan
@@ -51,6 +51,8 @@ def solve_direct(
         left = _in_seconds(request, built.scale, built_at - wall)
         answer = backend.run(built.model, solver, left)
     incumbent = decode(built, answer.objective, solver) if answer.has_solution else None
+    if warm_start is not None:
+        incumbent = _better_of_start(problem, warm_start, incumbent, answer.status, solver, request)
     statistics = Statistics(
         wall_seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,
@@ -88,12 +90,14 @@ def judge(
         bound = min(bound, incumbent.objective)
         allowed = max(rel_gap, AGREEMENT) * abs(incumbent.objective)
         if claimed == "optimal" and incumbent.objective - bound <= allowed:
-            return Status.OPTIMAL, incumbent.objective if rel_gap == 0 else bound
+            return Status.OPTIMAL, bound
     return Status.FEASIBLE, bound
 
 
 def set_start(built: BuiltModel, plan: Plan) -> None:
     """Give the model's variables the values of ``plan``.
+
+    A stage whose config was dropped starts as the cheapest kept one that allows its successors.
 
     Raises
     ------
@@ -108,11 +112,43 @@ def set_start(built: BuiltModel, plan: Plan) -> None:
     r = built.candidates
     for variable in built.use:
         variable.setInitialValue(0.0)
-    for stage in plan.stages:
-        same = (r.first == stage.first_layer) & (r.last == stage.last_layer)
-        (places,) = np.nonzero(same & (r.submesh == submesh[stage.submesh]))
-        exact = [k for k in places.tolist() if r.config[k] == stage.config]
-        built.use[(exact or places.tolist())[0]].setInitialValue(1.0)
+    for position, stage in enumerate(plan.stages):
+        fits = (r.first == stage.first_layer) & (r.last == stage.last_layer)
+        fits &= r.submesh == submesh[stage.submesh]
+        if r.limit is not None:
+            fits &= r.limit >= len(plan.stages) - 1 - position
+        (places,) = np.nonzero(fits)
+        built.use[int(places[np.argmin(r.cost[places])])].setInitialValue(1.0)
+
+
+def _better_of_start(
+    problem: StageProblem,
+    start: Plan,
+    found: Incumbent | None,
+    claimed: str,
+    solver: str,
+    request: backend.Request,
+) -> Incumbent:
+    """Return the better of the user's plan and the solver's, if the claim allows both.
+
+    Raises
+    ------
+    SolverError
+        If the solver denies that there is a plan, or calls one optimal that is dearer than the
+        start by more than the requested gap.
+    """
+    known = Incumbent(start, evaluate(problem, start).objective)
+    if claimed == "infeasible":
+        raise SolverError(f"{solver} claims that there is no plan, but warm_start is one")
+    if found is None:
+        return known
+    allowed = max(request.rel_gap, AGREEMENT) * found.objective
+    if claimed == "optimal" and found.objective - known.objective > allowed:
+        raise SolverError(
+            f"{solver} claims an optimum of {found.objective!r} s, "
+            f"but warm_start costs {known.objective!r} s"
+        )
+    return min(found, known, key=lambda incumbent: incumbent.objective)
 
 
 def _in_seconds(request: backend.Request, scale: float, spent: float) -> backend.Request:
