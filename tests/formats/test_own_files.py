@@ -98,6 +98,30 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_pipe_is_written_into_not_replaced(tmp_path):
+    """As root, a rename over a device would remove the device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    files.write_text(pipe, "text")
+    assert os.read(reader, 100) == b"text"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    files.write_text(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "text"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 300, "a\0b"])
+def test_a_name_that_cannot_be_written_is_refused(name):
+    with pytest.raises(sc.FormatError, match="cannot write"):
+        files.write_text(name, "text")
+
+
 def test_a_suffix_of_another_kind_is_refused(tmp_path):
     with pytest.raises(sc.FormatError, match=r"must end in \.json or \.npz"):
         sc.save_problem(a_problem(), tmp_path / "p.pkl")

@@ -122,11 +122,21 @@ def write_arrays(path: PathLike, arrays: dict[str, npt.NDArray[Any]]) -> None:
 
 
 def _write(path: PathLike, fill: Callable[[IO[bytes]], object]) -> None:
-    target = Path(path)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise FormatError(f"cannot write {path}: {error.strerror or error}") from None
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            with open(target, "wb") as file:
+                fill(file)
+        else:
+            _replace(target, fill)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(f"cannot write {path}: {reason}") from None
+
+
+def _replace(target: Path, fill: Callable[[IO[bytes]], object]) -> None:
+    """Write beside ``target`` and rename; only for plain files: a rename would remove a device."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             fill(file)
@@ -134,8 +144,6 @@ def _write(path: PathLike, fill: Callable[[IO[bytes]], object]) -> None:
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
         os.replace(name, target)
-    except OSError as error:
-        raise FormatError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         Path(name).unlink(missing_ok=True)
 
