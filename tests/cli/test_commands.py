@@ -1,5 +1,6 @@
 """The command line: what it prints, how it exits, and one clear line on bad input."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -83,6 +84,7 @@ def test_convert_reads_another_programs_file(tmp_path, capsys):
         (["solve"], "Missing argument"),
         (["solve", "nowhere.json"], "no file 'nowhere.json' and no example"),
         (["solve", "."], "cannot read"),
+        (["convert", "x", "--from", "piper", "-o", "y", "-p", "odd"], "NAME=VALUE"),
         (["solve", "gpt3-2.6b", "--num-devices", "x"], "--num-devices"),
         (["solve", "gpt3-2.6b", "--num-devices", "0"], "num_devices must be an integer"),
         (["solve", "gpt3-2.6b", "--num-microbatches", "0"], "num_microbatches"),
@@ -96,7 +98,14 @@ def test_convert_reads_another_programs_file(tmp_path, capsys):
         (["solve", "gpt3-2.6b", "--time-limit", "nan"], "time_limit must be"),
         (["solve", "gpt3-2.6b", "--threads", "0"], "threads must be"),
         (["solve", "gpt3-2.6b", "--solver", "dp", "--formulation", "range"], "takes no"),
-        (["solve", "gpt3-2.6b", "-o", "/nowhere/plan.json"], "cannot write"),
+        (["solve", "gpt3-2.6b", "-o", "/nowhere/plan.json"], "there is no folder '/nowhere'"),
+        (["solve", "gpt3-2.6b", "-o", "."], "it is a folder"),
+        (["solve", "gpt3-2.6b", "-o", ""], "it is a folder"),
+        (["solve", "gpt3-2.6b", "-o", "x" * 300], "cannot write"),
+        (["solve", "gpt3-2.6b", "--json", "--log"], "give one of them"),
+        (["solve", ""], "no file ''"),
+        (["solve", "x" * 5000], "no file 'xxx"),
+        (["solve", "a\n\x1b[31mb"], "no file"),
         (["check", "gpt3-2.6b", "nowhere.json"], "cannot read nowhere.json"),
         (["convert", "nowhere", "--from", "magic", "-o", "x.json"], "format must be one of"),
         (["convert", "nowhere", "--from", "piper", "-o", "x.json"], "num_devices"),
@@ -109,6 +118,82 @@ def test_bad_input_is_one_line_and_exits_with_2(arguments, message, capsys):
     assert message in error
     assert error.startswith("stagecut: ")
     assert error.count("\n") == 1
+    assert "\x1b" not in error
+
+
+HOSTILE = {
+    "truncated": "{",
+    "empty": "",
+    "list": "[]",
+    "null": "null",
+    "deep": "[" * 100_000,
+    "digits": '{"version": ' + "9" * 10_000 + "}",
+    "nan": '{"cost": NaN}',
+    "twice": '{"a": 1, "a": 2}',
+    "stranger": '{"format": "other", "version": 1}',
+    "binary": "\udcff\udcfe",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("command", ["solve", "check", "convert"])
+def test_a_hostile_file_is_one_line_and_exits_with_2(text, command, tmp_path, capsys):
+    path = tmp_path / "hostile.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    arguments = {
+        "solve": [str(path)],
+        "check": ["gpt3-2.6b", str(path)],
+        "convert": [str(path), "--from", "stagecut", "-o", str(tmp_path / "out.json")],
+    }
+    assert run([command, *arguments[command]]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("stagecut: ")
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_an_unreadable_file_exits_with_2(small, capsys):
+    small.chmod(0)
+    assert run(["solve", str(small)]) == 2
+    assert "Permission denied" in capsys.readouterr().err
+
+
+def test_layer_names_are_printed_as_they_are(tmp_path, capsys):
+    names = ("[/bold]", "\x1b[31mred\n")
+    problem = sc.StageProblem([[[1.0], [2.5]], [[9.0], [1.0]]], [(1, 1)], 2, 4, layer_names=names)
+    sc.save_problem(problem, tmp_path / "names.json")
+    assert run(["solve", str(tmp_path / "names.json")]) == 0
+    printed = capsys.readouterr().out
+    assert "([/bold])" in printed
+    assert r"(\x1b[31mred\n)" in printed
+
+
+def test_disagreement_is_told_and_exits_with_1(small, capsys, monkeypatch):
+    """No honest solver disagrees, so one is made to lie."""
+    module = sys.modules["stagecut.solve"]
+    honest = module.solve
+
+    def liar(problem, solver, **options):
+        result = honest(problem, solver=solver, **options)
+        return result if solver == "dp" else dataclasses.replace(result, objective=5.5)
+
+    monkeypatch.setattr(module, "solve", liar)
+    assert run(["solve", str(small), "--solver", "dp", "--solver", "highs"]) == 1
+    assert "the solvers DISAGREE" in capsys.readouterr().out
+    assert run(["solve", str(small), "--solver", "dp", "--solver", "highs", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["agree"] is False
+
+
+def test_a_plan_that_cannot_be_saved_is_still_printed(small, capsys, monkeypatch):
+    def full_disk(*_):
+        raise sc.FormatError("cannot write plan.json: No space left on device")
+
+    monkeypatch.setattr("stagecut.formats.save_plan", full_disk)
+    assert run(["solve", str(small), "-o", "plan.json"]) == 2
+    printed = capsys.readouterr()
+    assert "objective 5 s" in printed.out
+    assert printed.err == "stagecut: cannot write plan.json: No space left on device\n"
 
 
 @pytest.mark.parametrize("command", ["solve", "check", "convert", "examples"])
@@ -135,12 +220,13 @@ def hard_problem(path):
     sc.save_problem(problem, path)
 
 
-@pytest.mark.parametrize("progress", [False, True])
-def test_interrupt_ends_the_search_not_the_program(tmp_path, progress):
+@pytest.mark.parametrize("terminal", [False, True])
+def test_interrupt_ends_the_search_not_the_program(tmp_path, terminal):
     path = tmp_path / "hard.npz"
     hard_problem(path)
-    command = [sys.executable, "-m", "stagecut", "solve", str(path), "--solver", "highs", "--json"]
-    leader, follower = os.openpty() if progress else (None, subprocess.PIPE)
+    command = [sys.executable, "-m", "stagecut", "solve", str(path), "--json"]
+    command += ["--solver", "highs", "--solver", "dp"]
+    leader, follower = os.openpty() if terminal else (None, subprocess.PIPE)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower)
     time.sleep(8)
     process.send_signal(signal.SIGINT)
@@ -148,9 +234,10 @@ def test_interrupt_ends_the_search_not_the_program(tmp_path, progress):
     (result,) = json.loads(output)["results"]
     assert result["limit"] == "interrupt"
     assert result["status"] in ("feasible", "unknown")
-    assert process.returncode == (0 if result["status"] == "feasible" else 1)
+    assert process.returncode == (0 if result["status"] == "feasible" else 130)
     if leader is None:
-        assert errors == b""
+        told = b"" if process.returncode == 0 else b"stagecut: interrupted\n"
+        assert errors == told
     else:
         os.close(follower)
         assert b"searching" in os.read(leader, 65536)
@@ -166,7 +253,29 @@ def test_time_limit_is_kept_and_reported(tmp_path, capsys):
     assert result["status"] in ("feasible", "unknown")
 
 
-def test_a_closed_pipe_is_not_an_error(small):
-    command = f"{sys.executable} -m stagecut solve {small} | head -c 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True)
-    assert done.stderr == b""
+COMMANDS = ["solve {small}", "solve {small} --json", "examples", "--help"]
+
+
+def shell(small, command, redirection):
+    line = f"{sys.executable} -m stagecut {command.format(small=small)} {redirection}"
+    return subprocess.run(["bash", "-c", line], capture_output=True)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_closed_pipe_is_not_an_error(small, command):
+    done = shell(small, command, "| head -c 1; exit ${PIPESTATUS[0]}")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_closed_standard_output_is_not_an_error(small, command):
+    done = shell(small, command, ">&-")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_is_one_line_and_exits_with_2(small, command):
+    done = shell(small, command, ">/dev/full")
+    assert done.returncode == 2
+    assert done.stderr == b"stagecut: cannot write the output: No space left on device\n"

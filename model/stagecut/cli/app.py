@@ -12,6 +12,9 @@ from stagecut.cli.solve import solve
 UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 """Base of the parser's own errors: unknown option, missing argument, wrong type."""
 
+Abort: type[Exception] = typer.Abort
+"""What the parser makes of an interrupt."""
+
 app = typer.Typer(
     name="stagecut",
     help="Exact planning of pipeline stages.",

@@ -15,13 +15,14 @@ def check(
     from stagecut.errors import PlanError
     from stagecut.evaluate import evaluate
     from stagecut.formats import load_plan
+    from stagecut.report.text import printable
 
     stated, given = read_problem(problem), load_plan(plan)
     try:
         costs = evaluate(stated, given)
     except PlanError as error:
         for violation in error.violations:
-            typer.echo(f"broken: {violation}")
+            typer.echo(printable(f"broken: {violation}"))
         raise typer.Exit(1) from None
     typer.echo(
         f"valid: objective {costs.objective:.9g} s ({stated.objective}), "

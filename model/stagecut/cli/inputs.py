@@ -1,5 +1,6 @@
 """Arguments that several commands share."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,11 +26,42 @@ def read_problem(name: str, **changes: Any) -> StageProblem:
     from stagecut.formats import load_problem
 
     given = {key: value for key, value in changes.items() if value is not None}
-    if name in example_names() and not Path(name).exists():
-        return load_problem(example_path(name), **given)
-    if not Path(name).exists():
+    if _exists(name):
+        return load_problem(name, **given)
+    if name not in example_names():
+        shown = name if len(name) <= 80 else name[:77] + "..."
         raise FormatError(
-            f"there is no file {name!r} and no example of that name; "
+            f"there is no file {shown!r} and no example of that name; "
             f"examples: {', '.join(example_names())}"
         )
-    return load_problem(name, **given)
+    return load_problem(example_path(name), **given)
+
+
+def refuse_unwritable(path: str) -> None:
+    """Raise before a long search if its plan could not be written for a plain reason.
+
+    Raises
+    ------
+    FormatError
+        If ``path`` is a folder, or lies in a folder that is not there or not writable.
+    """
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise FormatError(f"cannot write {path!r}: it is a folder; give the name of a file")
+        if not target.parent.is_dir():
+            raise FormatError(f"cannot write {path!r}: there is no folder {str(target.parent)!r}")
+        if not target.exists() and not os.access(target.parent, os.W_OK):
+            raise FormatError(f"cannot write {path!r}: its folder is not writable")
+    except (OSError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"cannot write {path!r}: {error}") from None
+
+
+def _exists(name: str) -> bool:
+    """Whether a file has this name; names that no file can have count as no."""
+    try:
+        return name != "" and Path(name).exists()
+    except (OSError, ValueError):
+        return False

@@ -5,7 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from stagecut.cli.inputs import ProblemArgument, read_problem
+from stagecut.cli.inputs import ProblemArgument, read_problem, refuse_unwritable
+from stagecut.errors import FormatError
+from stagecut.plan import Plan
+from stagecut.problem import StageProblem
 from stagecut.result import Result
 
 AGREEMENT = 1e-6
@@ -36,42 +39,62 @@ def solve(
 ) -> None:
     """Find the best plan of PROBLEM.
 
-    Exits with 1 if there is no plan, or if two solvers disagree. Ctrl-C ends the search; the best
-    plan so far is printed and marked feasible.
+    Exits with 1 if there is no plan, or if two solvers disagree. Ctrl-C ends the search: the best
+    plan so far is printed and marked feasible, with exit code 0, or 130 if there is none yet.
     """
-    from stagecut.cli.progress import shown_progress
-    from stagecut.formats import save_plan
     from stagecut.report.results import best_plan, print_results, results_json
-    from stagecut.solve import solve as solve_problem
 
+    if log and json:
+        raise typer.BadParameter("--log and --json both write to standard output; give one of them")
+    if output is not None:
+        refuse_unwritable(output)
     stated = read_problem(
         problem, objective=objective, num_devices=num_devices, num_microbatches=num_microbatches
     )
-    names = solver or ["auto"]
-    results = []
-    for name in names:
-        options: dict[str, Any] = {}
-        if name != "dp" or len(names) == 1:
-            options = {"formulation": formulation, "strategy": strategy, "log": log}
-        with shown_progress(name) as progress:
-            result = solve_problem(
-                stated,
-                solver=name,
-                time_limit=time_limit,
-                threads=threads,
-                progress=progress,
-                **options,
-            )
-        results.append(result)
+    limits = {"time_limit": time_limit, "threads": threads}
+    milp = {"formulation": formulation, "strategy": strategy, "log": log}
+    results = _solve_with(solver or ["auto"], stated, limits, milp)
     best, agree = best_plan(results), _agree(results)
-    if output is not None and best is not None:
-        save_plan(best, output)
+    unsaved = None if output is None or best is None else _save(best, output)
     if json:
         print(results_json(stated, problem, results, agree))
     else:
         print_results(stated, problem, results, agree, sys.stdout)
+    if unsaved is not None:
+        raise unsaved
+    if best is None and results[-1].limit == "interrupt":
+        raise typer.Exit(130)
     if best is None or agree is False:
         raise typer.Exit(1)
+
+
+def _solve_with(
+    solvers: list[str], problem: StageProblem, limits: dict[str, Any], milp: dict[str, Any]
+) -> list[Result]:
+    """Solve with each solver in turn, until Ctrl-C; ``milp`` is not for "dp" among several."""
+    from stagecut.cli.progress import shown_progress
+    from stagecut.solve import solve as solve_problem
+
+    results = []
+    for name in solvers:
+        options = limits if name == "dp" and len(solvers) > 1 else {**limits, **milp}
+        with shown_progress(name) as progress:
+            result = solve_problem(problem, solver=name, progress=progress, **options)
+        results.append(result)
+        if result.limit == "interrupt":
+            break
+    return results
+
+
+def _save(plan: Plan, path: str) -> FormatError | None:
+    """Save a plan; a failure is returned, so that the plan can be printed before it is told."""
+    from stagecut.formats import save_plan
+
+    try:
+        save_plan(plan, path)
+    except FormatError as error:
+        return error
+    return None
 
 
 def _agree(results: list[Result]) -> bool | None:

@@ -7,11 +7,13 @@ from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from stagecut.evaluate import evaluate
 from stagecut.formats.plan_file import plan_fields
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
+from stagecut.report.text import printable
 from stagecut.result import Result
 
 WIDTH = 100
@@ -24,7 +26,7 @@ def print_results(
     """Print the best plan, then one line of proof per result."""
     console = Console(file=file, highlight=False, width=None if file.isatty() else WIDTH)
     console.print(
-        f"{name}: {problem.num_layers} layers, {problem.num_devices} devices, "
+        f"{printable(name)}: {problem.num_layers} layers, {problem.num_devices} devices, "
         f"{problem.num_microbatches} micro-batches, objective {problem.objective}",
         markup=False,
     )
@@ -54,7 +56,7 @@ def stage_table(problem: StageProblem, plan: Plan) -> Table:
         share = stage.cost / bottleneck if bottleneck > 0 else 1.0
         table.add_row(
             str(index),
-            layers_text(problem, stage),
+            Text(layers_text(problem, stage)),
             str(stage.submesh),
             str(stage.config),
             f"{stage.cost * 1e3:.6g}",
@@ -68,8 +70,8 @@ def layers_text(problem: StageProblem, stage: Stage) -> str:
     ends = f"{stage.first_layer}..{stage.last_layer}"
     if problem.layer_names is None:
         return ends
-    first = problem.layer_names[stage.first_layer]
-    last = problem.layer_names[stage.last_layer]
+    first = printable(problem.layer_names[stage.first_layer])
+    last = printable(problem.layer_names[stage.last_layer])
     return f"{ends} ({first})" if first == last else f"{ends} ({first} .. {last})"
 
 
