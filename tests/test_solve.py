@@ -96,6 +96,21 @@ def test_an_interrupted_dp_keeps_its_plan_and_bound(problem):
     assert result.bound <= sc.solve(problem).objective <= result.objective
 
 
+def test_highs_reports_while_its_log_is_off():
+    rng = np.random.default_rng(0)
+    ends = np.concatenate([[0.0], np.cumsum(rng.random(24) + 0.5)])
+    layers = np.maximum(ends[None, 1:] - ends[:-1, None], 0.0)[:, :, None]
+    cost = layers / np.array([1, 2, 4]) ** 0.9 * (1 + 0.3 * rng.random((24, 24, 3)))
+    problem = sc.StageProblem(cost, [(1, 1), (1, 2), (1, 4)], 24, 64)
+    reports = []
+    result = sc.solve(
+        problem, solver="highs", progress=lambda best, bound: reports.append((best, bound))
+    )
+    assert result.objective == pytest.approx(reports[-1][0], rel=1e-6)
+    assert all(bound <= result.objective * (1 + 1e-6) for _, bound in reports)
+    assert len(reports) == len(set(reports))
+
+
 def test_statistics_tell_the_size_of_the_model(problem):
     statistics = sc.solve(problem, solver="highs").statistics
     ranges, layers = 4 * 5 // 2, 4

@@ -190,6 +190,9 @@ class _Watch:
         self.deadline = None if limit is None else time.monotonic() + limit
         self.interrupted = False
         self.timed_out = False
+        self.reported: tuple[float | None, float | None] = (None, None)
+        # HiGHS makes its event for logging only while its log is on; this one always comes.
+        self.mip_event = _highspy().cb.HighsCallbackType.kCallbackMipInterrupt
 
     def on_event(
         self, kind: Any, _message: str, data_out: Any, data_in: Any, _user_data: Any
@@ -199,11 +202,11 @@ class _Watch:
             self.timed_out = True
         if data_in is not None and (self.interrupted or self.timed_out):
             data_in.user_interrupt = True
-        if (
-            self.progress is not None
-            and kind == _highspy().cb.HighsCallbackType.kCallbackMipLogging
-        ):
-            self.progress(_finite(data_out.mip_primal_bound), _finite(data_out.mip_dual_bound))
+        if self.progress is not None and kind == self.mip_event:
+            known = _finite(data_out.mip_primal_bound), _finite(data_out.mip_dual_bound)
+            if known != self.reported:
+                self.reported = known
+                self.progress(*known)
 
     @contextlib.contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -271,7 +274,6 @@ def _events() -> list[Any]:
         kinds.kCallbackMipInterrupt,
         kinds.kCallbackSimplexInterrupt,
         kinds.kCallbackIpmInterrupt,
-        kinds.kCallbackMipLogging,
     ]
 
 
