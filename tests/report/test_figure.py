@@ -31,6 +31,18 @@ def test_only_the_bottleneck_is_marked(solved):
     assert red == [max(bar.get_width() for bar in bars.patches)]
 
 
+def test_labels_of_many_stages_fit_and_name_the_bottleneck():
+    pytest.importorskip("matplotlib")
+    cost = [[[float(k + 1 if k != 130 else 999)] for _ in range(150)] for k in range(150)]
+    problem = sc.StageProblem(cost, [(1, 1)], 150, 8)
+    plan = sc.Plan.from_choices(problem, [(k, k, 0, 0) for k in range(150)])
+    blocks, bars = plot_plan(problem, plan).axes
+    labels = [label.get_text() for label in bars.get_yticklabels()]
+    assert len(labels) <= 37
+    assert "130: 1x1" in labels
+    assert not blocks.texts
+
+
 def test_it_can_be_saved(solved, tmp_path):
     problem, plan = solved
     plot_plan(problem, plan).savefig(tmp_path / "plan.png")

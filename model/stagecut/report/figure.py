@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 STAGE, SLOWEST = "#4c78a8", "#e45756"
 """Colours of a stage and of the bottleneck."""
 
+GRID = "#e6e6e6"
+
+MANY = 36
+"""Stages whose labels fit beside their bars."""
+
+LINES = 40
+"""Numbers that fit into a picture one below the other, or side by side."""
+
+DEVICE_STEPS = (1, 1.6, 2, 3.2, 4, 6.4, 8, 10)
+"""Steps of the device axis, times a power of ten: devices come in powers of two."""
+
 
 def plot_plan(problem: StageProblem, plan: Plan) -> "Figure":
     """Draw a plan.
@@ -44,12 +55,15 @@ def plot_plan(problem: StageProblem, plan: Plan) -> "Figure":
         raise UnsupportedError(
             "drawing a plan needs matplotlib; install it with: pip install 'stagecut[plot]'"
         ) from None
-    bottleneck = evaluate(problem, plan).bottleneck
-    height = min(2.4 + 0.28 * plan.num_stages, 12.0)
+    evaluate(problem, plan)
+    bottleneck = max(stage.cost for stage in plan.stages)
+    height = float(np.clip(1.6 + 0.28 * plan.num_stages, 3.2, 12.0))
     figure = Figure(figsize=(10.0, height), layout="constrained")
     blocks, bars = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_blocks(blocks, problem, plan, bottleneck)
     _draw_bars(bars, plan, bottleneck)
+    for axes in (blocks, bars):
+        axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 
@@ -65,11 +79,17 @@ def _draw_blocks(axes: "Axes", problem: StageProblem, plan: Plan, bottleneck: fl
     starts = [stage.first_layer - 0.5 for stage in plan.stages]
     widths = [stage.num_layers for stage in plan.stages]
     color: Any = _colors(plan, bottleneck)
-    axes.barh(tops - 0.5, widths, sizes, starts, align="edge", color=color, edgecolor="white")
+    axes.grid(color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.barh(
+        tops - 0.5, widths, sizes, starts, align="edge", color=color, edgecolor="white",
+        linewidth=0.6 if plan.num_stages <= MANY else 0.0,
+    )  # fmt: skip
+    tall, wide = problem.num_devices / LINES, problem.num_layers / LINES
     for index, (top, size, start, width) in enumerate(
         zip(tops, sizes, starts, widths, strict=True)
     ):
-        if size >= problem.num_devices / 40:
+        if size >= tall and width >= wide:
             axes.text(
                 start + width / 2, top - 0.5 + size / 2, str(index), ha="center", va="center",
                 color="white", fontsize=8,
@@ -77,24 +97,33 @@ def _draw_blocks(axes: "Axes", problem: StageProblem, plan: Plan, bottleneck: fl
     axes.set(
         xlabel="layer",
         ylabel="device",
-        title="layers on devices",
+        title=f"{problem.num_layers} layers on {plan.num_devices} of {problem.num_devices} devices",
         xlim=(-0.5, problem.num_layers - 0.5),
         ylim=(problem.num_devices - 0.5, -0.5),
     )
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=DEVICE_STEPS))
 
 
 def _draw_bars(axes: "Axes", plan: Plan, bottleneck: float) -> None:
-    places = np.arange(plan.num_stages)
     milliseconds = [stage.cost * 1e3 for stage in plan.stages]
     color: Any = _colors(plan, bottleneck)
-    axes.barh(places, milliseconds, color=color)
+    axes.barh(np.arange(plan.num_stages), milliseconds, color=color)
     axes.axvline(bottleneck * 1e3, color=SLOWEST, linewidth=1, linestyle="--")
-    labels = [f"{index}: {stage.submesh}" for index, stage in enumerate(plan.stages)]
-    axes.set_yticks(places, labels, fontsize=8 if plan.num_stages <= 30 else 5)
+    shown = _labelled(plan, bottleneck)
+    axes.set_yticks(shown, [f"{index}: {plan.stages[index].submesh}" for index in shown])
+    axes.tick_params(axis="y", labelsize=8, length=0)
     axes.set(
         xlabel="ms per micro-batch",
         title=f"stage times, bottleneck {bottleneck * 1e3:.4g} ms",
         ylim=(plan.num_stages - 0.5, -0.5),
     )
+
+
+def _labelled(plan: Plan, bottleneck: float) -> list[int]:
+    """Return the stages whose bars get a label: the bottleneck, and as many others as fit."""
+    slowest = next(n for n, stage in enumerate(plan.stages) if stage.cost == bottleneck)
+    every = -(-plan.num_stages // MANY)
+    near = range(slowest - every + 1, slowest + every)
+    others = [n for n in range(0, plan.num_stages, every) if n not in near]
+    return sorted([slowest, *others])
