@@ -6,7 +6,6 @@ import os
 import sys
 
 from stagecut.errors import StagecutError
-from stagecut.report.text import printable
 
 __all__ = ["main"]
 
@@ -55,6 +54,8 @@ def _refuse(message: str) -> int:
 
 def _tell(message: str) -> None:
     """Print one line on standard error, if anyone can still read it."""
+    from stagecut.report.text import printable
+
     with contextlib.suppress(OSError):
         print(f"stagecut: {printable(' '.join(message.split()))}", file=sys.stderr)
 
