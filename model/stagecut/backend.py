@@ -58,6 +58,8 @@ class Request:
         The solver's own options; they win over ours.
     log
         Whether the solver may print its log.
+    relaxed
+        Whether to solve the LP relaxation: binaries may take any value within 0..1.
     progress
         Called with the model's incumbent and bound while the search runs (HiGHS only).
     """
@@ -68,6 +70,7 @@ class Request:
     warm_start: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     log: bool = False
+    relaxed: bool = False
     progress: Progress | None = None
 
 
@@ -95,7 +98,12 @@ def run(model: pulp.LpProblem, solver: str, request: Request) -> Answer:
     """
     entry = _installed(solver)
     watch = _Watch(request)
-    options = {"msg": request.log, **entry.options(request), **request.options}
+    options = {
+        "msg": request.log,
+        "mip": not request.relaxed,
+        **entry.options(request),
+        **request.options,
+    }
     if solver == "highs":
         _silence_banner()
         _refuse_unknown(request.options)

@@ -1,6 +1,7 @@
 """Strategy ``direct``: one model, handed to the solver as it is."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -108,17 +109,24 @@ def set_start(built: BuiltModel, plan: Plan) -> None:
         check(built.problem, plan)
     except PlanError as error:
         raise ProblemError(f"warm_start is not a plan of this problem: {error}") from error
-    submesh = {shape: m for m, shape in enumerate(built.problem.submeshes)}
-    r = built.candidates
-    for variable in built.use:
+    for variable in built.columns:
         variable.setInitialValue(0.0)
+    for column in built.columns_of(_kept(built, plan)):
+        built.columns[column].setInitialValue(1.0)
+
+
+def _kept(built: BuiltModel, plan: Plan) -> list[int]:
+    """Return the cheapest candidate for each stage of ``plan`` that allows its successors."""
+    submesh = {shape: m for m, shape in enumerate(built.problem.submeshes)}
+    r, kept = built.candidates, []
     for position, stage in enumerate(plan.stages):
         fits = (r.first == stage.first_layer) & (r.last == stage.last_layer)
         fits &= r.submesh == submesh[stage.submesh]
         if r.limit is not None:
             fits &= r.limit >= len(plan.stages) - 1 - position
         (places,) = np.nonzero(fits)
-        built.use[int(places[np.argmin(r.cost[places])])].setInitialValue(1.0)
+        kept.append(int(places[np.argmin(r.cost[places])]))
+    return kept
 
 
 def _better_of_start(
@@ -160,12 +168,8 @@ def _in_seconds(request: backend.Request, scale: float, spent: float) -> backend
         report(*(None if value is None else value * scale for value in (incumbent, bound)))
 
     limit = request.time_limit
-    return backend.Request(
+    return replace(
+        request,
         time_limit=None if limit is None else max(limit - spent, 0.0),
-        rel_gap=request.rel_gap,
-        threads=request.threads,
-        warm_start=request.warm_start,
-        options=request.options,
-        log=request.log,
         progress=None if report is None else progress,
     )
