@@ -62,7 +62,7 @@ def test_only_a_problem_is_solved():
 
 
 def test_a_missing_solver_names_its_extra(problem, monkeypatch):
-    entry = backend.SolverEntry("SCIP_PY", "no_such_module", "scip", backend._pulp_options)
+    entry = backend.SolverEntry("SCIP_PY", "no_such_module", "scip", lambda _: {})
     monkeypatch.setitem(backend.SOLVERS, "scip", entry)
     assert "scip" not in sc.available_solvers()
     with pytest.raises(sc.SolverNotInstalledError, match=r"pip install 'stagecut\[scip\]'"):
@@ -246,7 +246,7 @@ def test_a_crash_is_a_clear_error(problem, monkeypatch):
     def crash(*_, **__):
         raise RuntimeError("out of licences")
 
-    monkeypatch.setattr(backend.pulp, "getSolver", crash)
+    monkeypatch.setattr(backend.run.__globals__["highs"], "Highs", crash)
     with pytest.raises(sc.SolverError, match="highs failed: out of licences"):
         sc.solve(problem, solver="highs")
 

@@ -38,33 +38,16 @@ def solve_direct(
         If the solver fails or its answer does not survive the referee.
     """
     wall, cpu = time.perf_counter(), time.process_time()
-    candidates, floor = compile_candidates(problem), 0.0
     lps = FeasibilityLPs(solver, request, wall)
-    if formulation in TIGHTENED and problem.objective != "latency":
-        floor = bottleneck_floor(problem, candidates, lps)
-    built = builder(formulation)(problem, candidates, floor)
-    if warm_start is not None:
-        set_start(built, warm_start)
+    built = _build(problem, formulation, lps, warm_start)
     built_at = time.perf_counter()
-    if lps.stopped_by == "interrupt":
-        answer = backend.Answer("stopped", False, None, None, None, "interrupt")
-    else:
-        left = _in_seconds(request, built.scale, built_at - wall)
-        answer = backend.run(built.model, solver, left)
-    incumbent = decode(built, answer.objective, solver) if answer.has_solution else None
+    answer, incumbent, bound = backend.Answer("stopped", stopped_by=lps.stopped_by), None, None
+    if built is not None:
+        answer = backend.run(built.model, solver, _in_seconds(request, built.scale, lps.left))
+        bound = None if answer.bound is None else answer.bound * built.scale
+        incumbent = decode(built, answer.objective, solver) if answer.has_solution else None
     if warm_start is not None:
         incumbent = _better_of_start(problem, warm_start, incumbent, answer.status, solver, request)
-    statistics = Statistics(
-        wall_seconds=time.perf_counter() - wall,
-        cpu_seconds=time.process_time() - cpu,
-        build_seconds=built_at - wall,
-        rows=built.model.numConstraints(),
-        columns=built.model.numVariables(),
-        nonzeros=sum(len(list(row.items())) for row in built.model.constraints()),
-        nodes=answer.nodes,
-        models=lps.count + 1,
-    )
-    bound = None if answer.bound is None else answer.bound * built.scale
     status, bound = judge(answer.status, incumbent, bound, request.rel_gap)
     return Result(
         status=status,
@@ -75,8 +58,35 @@ def solve_direct(
         solver=solver,
         formulation=formulation,
         strategy="direct",
-        statistics=statistics,
+        statistics=Statistics(
+            wall_seconds=time.perf_counter() - wall,
+            cpu_seconds=time.process_time() - cpu,
+            build_seconds=built_at - wall,
+            rows=None if built is None else built.model.numConstraints(),
+            columns=None if built is None else built.model.numVariables(),
+            nonzeros=answer.nonzeros,
+            nodes=answer.nodes,
+            models=lps.count + (built is not None),
+        ),
     )
+
+
+def _build(
+    problem: StageProblem, formulation: str, lps: FeasibilityLPs, warm_start: Plan | None
+) -> BuiltModel | None:
+    """Build the model; ``None`` if a limit came first."""
+    try:
+        with backend.modelling(lps.left):
+            candidates, floor = compile_candidates(problem), 0.0
+            if formulation in TIGHTENED and problem.objective != "latency":
+                floor = bottleneck_floor(problem, candidates, lps)
+            built = builder(formulation)(problem, candidates, floor)
+            if warm_start is not None:
+                set_start(built, warm_start)
+            return None if lps.stopped_by is not None else built
+    except backend.OutOfTimeError:
+        lps.stopped_by = "time"
+        return None
 
 
 def judge(
@@ -159,17 +169,12 @@ def _better_of_start(
     return min(found, known, key=lambda incumbent: incumbent.objective)
 
 
-def _in_seconds(request: backend.Request, scale: float, spent: float) -> backend.Request:
-    """Return the request with the time already spent taken off, and progress in seconds."""
+def _in_seconds(request: backend.Request, scale: float, left: float | None) -> backend.Request:
+    """Return the request with ``left`` seconds to go, and progress in seconds."""
     report = request.progress
 
     def progress(incumbent: float | None, bound: float | None) -> None:
         assert report is not None
         report(*(None if value is None else value * scale for value in (incumbent, bound)))
 
-    limit = request.time_limit
-    return replace(
-        request,
-        time_limit=None if limit is None else max(limit - spent, 0.0),
-        progress=None if report is None else progress,
-    )
+    return replace(request, time_limit=left, progress=None if report is None else progress)

@@ -38,11 +38,16 @@ class FeasibilityLPs:
     count: int = 0
     stopped_by: backend.Stop | None = None
 
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline, at least 0; ``None`` without one."""
+        limit = self.request.time_limit
+        return None if limit is None else max(limit - (time.perf_counter() - self.start), 0.0)
+
     def is_feasible(self, model: pulp.LpProblem) -> bool | None:
         """Return whether ``model`` has a solution, ``None`` once a limit is reached."""
-        limit = self.request.time_limit
-        left = None if limit is None else limit - (time.perf_counter() - self.start)
-        if left is not None and left <= 0:
+        left = self.left
+        if left == 0:
             self.stopped_by = "time"
         if self.stopped_by is not None:
             return None
