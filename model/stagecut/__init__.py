@@ -24,6 +24,7 @@ from stagecut.formulations import available_formulations
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
+from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
 from stagecut.solve import solve
 from stagecut.submesh import Submesh
@@ -32,6 +33,8 @@ from stagecut.submeshes import submesh_choices
 __version__ = "0.1.0"
 
 __all__ = [
+    "AllowedSubmeshes",
+    "Budget",
     "Evaluation",
     "FormatError",
     "Limit",
