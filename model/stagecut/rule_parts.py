@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from stagecut.errors import ProblemError
-from stagecut.submesh import Submesh, SubmeshLike
+from stagecut.submesh import Submesh
 
 type LayerRange = tuple[int, int]
 
@@ -71,11 +71,10 @@ class Budget:
     def __init__(
         self,
         limit: float,
-        weights: Mapping[Any, float] | Iterable[tuple[SubmeshLike, float]],
+        weights: Mapping[Any, float] | Iterable[tuple[Any, float]],
         name: str = "budget",
     ) -> None:
-        pairs: Iterable[tuple[Any, float]]
-        pairs = weights.items() if isinstance(weights, Mapping) else weights
+        pairs: Any = weights.items() if isinstance(weights, Mapping) else weights
         if not isinstance(name, str) or not name:
             raise ProblemError(f"the name of a budget must be a non-empty string, got {name!r}")
         object.__setattr__(self, "name", name)
