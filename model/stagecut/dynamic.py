@@ -1,7 +1,8 @@
 """The dynamic programme as an engine: which problems it can state, and its answer as a result.
 
-It takes masks and counts of stages as they are. A coupling that holds when one of a few masks
-allows all stages is solved once per mask; the best plan and the least bound count.
+It takes masks and counts of stages as they are, and up to three device pools. A coupling that holds
+when one of a few masks allows all stages is solved once per mask; the best plan and the least bound
+count.
 """
 
 import logging
@@ -14,7 +15,7 @@ import numpy as np
 
 import stagecut_dp
 from stagecut import backend
-from stagecut.constraints import compile_constraints
+from stagecut.constraints import POOLS, Mask, choice_masks, couplings, stage_counts
 from stagecut.errors import SolverError, UnsupportedError
 from stagecut.evaluate import evaluate
 from stagecut.plan import Plan
@@ -37,7 +38,21 @@ def unstated_by_dp(problem: StageProblem) -> tuple[str, ...]:
     >>> unstated_by_dp(sc.StageProblem(table, [(1, 1)], 2, 4, rules=sc.StageRules(budgets=[price])))
     ("budget 'price'",)
     """
-    return () if problem.rules.is_empty else compile_constraints(problem).without_choices
+    return tuple(
+        tie.rule
+        for tie in couplings(problem)
+        if tie.choices is None and not (tie.rule == POOLS and _pools_fit(problem))
+    )
+
+
+def _pools_fit(problem: StageProblem) -> bool:
+    """Whether the table of the programme over a vector of devices stays within reason."""
+    pools = problem.pools or {}
+    shape = (problem.num_layers, len(problem.submeshes), problem.num_configs)
+    staged = problem.max_successors is not None
+    staged |= stage_counts(problem) != (1, problem.num_layers)
+    work = stagecut_dp.pools.pass_work(*shape, tuple(pools.values()), staged)
+    return len(pools) <= stagecut_dp.pools.MOST_POOLS and work <= stagecut_dp.pools.MOST_WORK
 
 
 def solve_dp(problem: StageProblem, request: backend.Request) -> Result:
@@ -85,22 +100,49 @@ def _search(
 ) -> list[stagecut_dp.Outcome]:
     """Search once per mask; a search that a limit kept from starting has bound 0."""
     nothing = stagecut_dp.Outcome(math.inf, None, math.inf, 0)
-    if problem.rules.is_empty:
-        return [_search_once(problem, problem.cost, request, start)]
-    constraints = compile_constraints(problem)
-    if constraints.min_stages > constraints.max_stages:
+    least, most = stage_counts(problem)
+    if least > most:
         return [nothing]
-    counts = {"min_stages": constraints.min_stages, "max_stages": constraints.max_stages}
-    if constraints.couplings and request.progress is not None:
+    ties = [tie for tie in couplings(problem) if tie.choices is not None]
+    if ties and request.progress is not None:
         request = replace(request, progress=_best_so_far(request.progress))
     outcomes: list[stagecut_dp.Outcome] = []
-    for mask in constraints.choices():
+    for mask in choice_masks(problem, ties):
         if outcomes and outcomes[-1].stopped:
             outcomes.append(stagecut_dp.Outcome(math.inf, None, 0.0, 0, outcomes[-1].stopped))
             break
-        cost = np.where(mask, problem.cost, np.inf)
-        outcomes.append(_search_once(problem, cost, request, start, **counts))
+        outcomes.append(_search_once(problem, mask, request, start))
     return outcomes or [nothing]
+
+
+def _search_once(
+    problem: StageProblem, mask: Mask, request: backend.Request, start: float
+) -> stagecut_dp.Outcome:
+    least, most = stage_counts(problem)
+    limit = request.time_limit
+    cost = np.where(mask, problem.cost, np.inf)
+    options: dict[str, Any] = {
+        "objective": problem.objective,
+        "max_successors": problem.max_successors,
+        "use_all_devices": problem.use_all_devices,
+        "min_stages": least,
+        "max_stages": most,
+        "time_limit": None if limit is None else max(limit - (time.perf_counter() - start), 0.0),
+        "progress": _known(request.progress),
+    }
+    if problem.pools is None:
+        return stagecut_dp.search(
+            cost, problem.sizes, problem.num_devices, problem.num_microbatches, **options
+        )
+    names = list(problem.pools)
+    return stagecut_dp.pools.search_pools(
+        cost,
+        problem.sizes,
+        [names.index(str(shape.pool)) for shape in problem.submeshes],
+        list(problem.pools.values()),
+        problem.num_microbatches,
+        **options,
+    )
 
 
 def _best_so_far(progress: backend.Progress) -> backend.Progress:
@@ -113,24 +155,6 @@ def _best_so_far(progress: backend.Progress) -> backend.Progress:
         progress(best if math.isfinite(best) else None, None)
 
     return report
-
-
-def _search_once(
-    problem: StageProblem, cost: Any, request: backend.Request, start: float, **counts: int
-) -> stagecut_dp.Outcome:
-    limit = request.time_limit
-    return stagecut_dp.search(
-        cost,
-        problem.sizes,
-        problem.num_devices,
-        problem.num_microbatches,
-        objective=problem.objective,
-        max_successors=problem.max_successors,
-        use_all_devices=problem.use_all_devices,
-        time_limit=None if limit is None else max(limit - (time.perf_counter() - start), 0.0),
-        progress=_known(request.progress),
-        **counts,
-    )
 
 
 def _judged(problem: StageProblem, outcome: stagecut_dp.Outcome) -> Incumbent | None:
