@@ -9,6 +9,7 @@ import highspy
 import pulp
 import pytest
 
+import stagecut as sc
 from stagecut import backend
 from stagecut.backend.highs import Highs
 
@@ -105,3 +106,10 @@ def test_nothing_is_raised_after_the_code_inside_is_done():
             assert not gc.isenabled()
         assert gc.isenabled()
     time.sleep(0.6)
+
+
+def test_a_model_that_highs_refuses_is_an_error():
+    model = knapsack()
+    model.addConstraint(1e16 * model.variables()[0] <= 1, "steep")
+    with pytest.raises(sc.SolverError, match="highs failed: it refuses the model"):
+        backend.run(model, "highs", backend.Request())

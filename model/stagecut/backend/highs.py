@@ -59,9 +59,18 @@ class Highs(pulp.HiGHS):
         self._solution: tuple[float, list[float]] | None = None
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802 (PuLP's name)
-        """Hand the model to HiGHS, while the clock allows."""
+        """Hand the model to HiGHS, while the clock allows.
+
+        Raises
+        ------
+        RuntimeError
+            If HiGHS refuses it; PuLP would go on with what is there.
+        """
         with modelling(self._watch.left):
             super().buildSolverModel(lp)
+        highs: Any = lp.solverModel
+        if highs.getNumRow() != lp.numConstraints():
+            raise RuntimeError("it refuses the model; are there coefficients of 1e15 or more?")
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802 (PuLP's name)
         """Run HiGHS beside the caller; return when it ends or is abandoned."""
