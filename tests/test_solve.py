@@ -136,7 +136,7 @@ def test_a_warm_start_in_a_dropped_config_starts_in_one_that_fits():
     problem = sc.StageProblem(cost, [(1, 1)], 3, 4, max_successors=successors)
     built = builder("range")(problem, compile_candidates(problem), 0.0)
     set_start(built, sc.Plan.from_choices(problem, [(k, k, 0, 2) for k in range(3)]))
-    started = [variable.name for variable in built.use if variable.varValue == 1.0]
+    started = [variable.name for variable in built.columns if variable.varValue == 1.0]
     assert started == ["x_0_0_0_1", "x_1_1_0_1", "x_2_2_0_0"]
 
 

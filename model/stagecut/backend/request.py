@@ -29,6 +29,8 @@ class Request:
         The solver's own options; they win over ours.
     log
         Whether the solver may print its log.
+    relaxed
+        Whether to solve the LP relaxation: binaries may take any value within 0..1.
     progress
         Called with the model's incumbent and bound while the search runs (HiGHS only), in the
         caller's thread; what it raises stops the search and comes through.
@@ -40,6 +42,7 @@ class Request:
     warm_start: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     log: bool = False
+    relaxed: bool = False
     progress: Progress | None = None
 
 

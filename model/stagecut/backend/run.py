@@ -33,7 +33,8 @@ def run(model: pulp.LpProblem, solver: str, request: Request) -> Answer:
     """
     entry = installed(solver)
     watch = Watch(request)
-    options = {"msg": request.log, **entry.options(request), **request.options}
+    ours = {"msg": request.log, "mip": not request.relaxed, **entry.options(request)}
+    options = {**ours, **request.options}
     if solver == "highs":
         highs.silence_banner()
         highs.refuse_unknown(request.options)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pulp
 
-from stagecut.candidates import Candidates
-from stagecut.errors import ProblemError
+from stagecut.candidates import Candidates, Int, select
+from stagecut.errors import ProblemError, UnsupportedError
 from stagecut.problem import StageProblem
 
 
@@ -23,11 +24,16 @@ class BuiltModel:
     problem
         The problem that the model states.
     candidates
-        The stages that the columns ``use`` stand for.
+        The stages that a plan may use.
     model
         The PuLP problem.
-    use
-        One binary variable per candidate: the stage is used.
+    columns
+        The binary variables that determine the plan.
+    owner
+        int64, shape ``(len(columns),)``: the candidate that a column stands for. Candidate ``r`` is
+        used as often as its columns sum to; several columns may stand for one, each for another
+        place in the plan. ``None`` where columns do not stand for candidates (then a subclass says
+        how to read a plan, and states the expressions that it can).
     bottleneck
         The epigraph variable: at least the largest stage cost, in units of ``scale``.
     scale
@@ -37,9 +43,44 @@ class BuiltModel:
     problem: StageProblem
     candidates: Candidates
     model: pulp.LpProblem
-    use: Sequence[pulp.LpVariable]
+    columns: Sequence[pulp.LpVariable]
+    owner: Int | None
     bottleneck: pulp.LpVariable
     scale: float
+
+    def stages(self) -> Candidates:
+        """Return the candidates by column: entry ``k`` is what ``columns[k]`` stands for.
+
+        Raises
+        ------
+        UnsupportedError
+            If the columns of this formulation do not stand for candidates.
+        """
+        if self.owner is None:
+            raise UnsupportedError(
+                f"formulation {self.model.name!r} has no variable for a stage as a whole, so it "
+                "cannot state this; use formulation='range'"
+            )
+        return select(self.candidates, self.owner)
+
+    def weighted(self, weights: npt.ArrayLike) -> pulp.LpAffineExpression:
+        """Return the sum of ``weights`` over the stages used.
+
+        Parameters
+        ----------
+        weights
+            Shape ``(len(candidates),)``: what each candidate counts for.
+
+        Raises
+        ------
+        UnsupportedError
+            If the columns of this formulation do not stand for candidates.
+        """
+        self.stages()
+        by_column = np.asarray(weights, dtype=np.float64)[self.owner]
+        return pulp.LpAffineExpression.from_list(
+            [(self.columns[k], float(by_column[k])) for k in np.flatnonzero(by_column).tolist()]
+        )
 
     def stage_used(
         self, first_layer: int, last_layer: int, submesh: int
@@ -50,6 +91,8 @@ class BuiltModel:
         ------
         ProblemError
             If an index is out of range.
+        UnsupportedError
+            If the formulation cannot state it.
         """
         self._check_submesh(submesh)
         if not 0 <= first_layer <= last_layer < self.problem.num_layers:
@@ -58,28 +101,48 @@ class BuiltModel:
                 f"0..{self.problem.num_layers - 1}"
             )
         r = self.candidates
-        return self._sum((r.first == first_layer) & (r.last == last_layer) & (r.submesh == submesh))
+        chosen = (r.first == first_layer) & (r.last == last_layer) & (r.submesh == submesh)
+        return self.weighted(chosen)
 
     def layer_on(self, layer: int, submesh: int) -> pulp.LpAffineExpression:
-        """Return 1 if ``layer`` runs on ``submesh``, otherwise 0."""
+        """Return 1 if ``layer`` runs on ``submesh``, otherwise 0.
+
+        Raises
+        ------
+        ProblemError
+            If an index is out of range.
+        """
         self._check_submesh(submesh)
         if not 0 <= layer < self.problem.num_layers:
             raise ProblemError(
                 f"layer must be within 0..{self.problem.num_layers - 1}, got {layer}"
             )
         r = self.candidates
-        return self._sum((r.first <= layer) & (layer <= r.last) & (r.submesh == submesh))
+        return self.weighted((r.first <= layer) & (layer <= r.last) & (r.submesh == submesh))
 
     @property
     def num_stages(self) -> pulp.LpAffineExpression:
         """Number of stages."""
-        return self._sum(np.ones(len(self.candidates), dtype=bool))
+        return self.weighted(np.ones(len(self.candidates)))
 
     @property
     def total(self) -> pulp.LpAffineExpression:
         """Sum of stage costs, in units of ``scale``."""
-        costs = (self.candidates.cost / self.scale).tolist()
-        return pulp.LpAffineExpression.from_list(list(zip(self.use, costs, strict=True)))
+        return self.weighted(self.candidates.cost / self.scale)
+
+    def used(self) -> list[int]:
+        """Return the candidates that the values of the columns choose, in layer order."""
+        r = self.stages()
+        assert self.owner is not None
+        chosen = [k for k, column in enumerate(self.columns) if (column.varValue or 0.0) > 0.5]
+        chosen.sort(key=lambda k: (int(r.first[k]), int(r.last[k])))
+        return [int(self.owner[k]) for k in chosen]
+
+    def columns_of(self, stages: Sequence[int]) -> list[int]:
+        """Return the columns that are 1 in the plan of these candidates, in layer order."""
+        assert self.owner is not None
+        column = {int(r): k for k, r in enumerate(self.owner)}
+        return [column[r] for r in stages]
 
     def _check_submesh(self, submesh: int) -> None:
         if not 0 <= submesh < len(self.problem.submeshes):
@@ -87,8 +150,3 @@ class BuiltModel:
                 f"submesh must be an index within 0..{len(self.problem.submeshes) - 1}, "
                 f"got {submesh}"
             )
-
-    def _sum(self, chosen: "np.typing.NDArray[np.bool_]") -> pulp.LpAffineExpression:
-        return pulp.LpAffineExpression.from_list(
-            [(self.use[r], 1.0) for r in np.flatnonzero(chosen).tolist()]
-        )

@@ -48,7 +48,8 @@ def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> 
     _add_carry_rows(model, candidates, use, raised.tolist(), carried)  # (R3)
     _add_epigraph_rows(model, carried, bottleneck)  # (R4)
     common.add_successor_rows(model, candidates, use, problem.num_layers)  # (R5)
-    return BuiltModel(problem, candidates, model, use, bottleneck, scale)
+    owner = np.arange(len(candidates), dtype=np.int64)
+    return BuiltModel(problem, candidates, model, use, owner, bottleneck, scale)
 
 
 def _add_carry_rows(

@@ -18,6 +18,7 @@ Cannot express: nothing of the problem. Its LP bound is the weakest, since ``t >
 almost nothing when ``x_r`` is small.
 """
 
+import numpy as np
 import pulp
 
 from stagecut.candidates import Candidates
@@ -38,7 +39,8 @@ def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> 
     common.add_device_row(model, problem, candidates, use)  # (R2)
     _add_epigraph_rows(model, candidates, use, costs, bottleneck)  # (R3)
     common.add_successor_rows(model, candidates, use, problem.num_layers)  # (R4)
-    return BuiltModel(problem, candidates, model, use, bottleneck, scale)
+    owner = np.arange(len(candidates), dtype=np.int64)
+    return BuiltModel(problem, candidates, model, use, owner, bottleneck, scale)
 
 
 def _add_epigraph_rows(

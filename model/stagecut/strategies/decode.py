@@ -50,15 +50,14 @@ def decode(built: BuiltModel, claimed: float | None, solver: str) -> Incumbent:
 
 
 def _used(built: BuiltModel, solver: str) -> list[tuple[int, int, int, int]]:
-    r, chosen = built.candidates, []
-    for index, variable in enumerate(built.use):
+    for variable in built.columns:
         value = variable.varValue
         if value is None or min(abs(value), abs(value - 1)) > INTEGRALITY:
             raise SolverError(f"{solver} returned {variable.name} = {value!r}, neither 0 nor 1")
-        if value > 0.5:
-            chosen.append(index)
-    chosen.sort(key=lambda index: (int(r.first[index]), int(r.last[index])))
-    return [(int(r.first[k]), int(r.last[k]), int(r.submesh[k]), int(r.config[k])) for k in chosen]
+    r = built.candidates
+    return [
+        (int(r.first[k]), int(r.last[k]), int(r.submesh[k]), int(r.config[k])) for k in built.used()
+    ]
 
 
 def _agree(claimed: float, objective: float, scale: float) -> bool:

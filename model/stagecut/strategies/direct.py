@@ -121,9 +121,19 @@ def set_start(built: BuiltModel, plan: Plan) -> None:
         check(built.problem, plan)
     except PlanError as error:
         raise ProblemError(f"warm_start is not a plan of this problem: {error}") from error
+    for variable in built.columns:
+        variable.setInitialValue(0.0)
+    for column in built.columns_of(_kept(built, plan)):
+        built.columns[column].setInitialValue(1.0)
+
+
+def _kept(built: BuiltModel, plan: Plan) -> list[int]:
+    """Return the cheapest candidate for each stage of ``plan`` that allows its successors.
+
+    Empty if a stage has none: solvers pass over a start that is no plan.
+    """
     submesh = {shape: m for m, shape in enumerate(built.problem.submeshes)}
-    r = built.candidates
-    chosen: list[int] = []
+    r, kept = built.candidates, list[int]()
     for position, stage in enumerate(plan.stages):
         fits = (r.first == stage.first_layer) & (r.last == stage.last_layer)
         fits &= r.submesh == submesh[stage.submesh]
@@ -131,11 +141,9 @@ def set_start(built: BuiltModel, plan: Plan) -> None:
             fits &= r.limit >= len(plan.stages) - 1 - position
         (places,) = np.nonzero(fits)
         if not len(places):
-            chosen = []  # solvers pass over a start that is no plan
-            break
-        chosen.append(int(places[np.argmin(r.cost[places])]))
-    for k, variable in enumerate(built.use):
-        variable.setInitialValue(float(k in chosen))
+            return []
+        kept.append(int(places[np.argmin(r.cost[places])]))
+    return kept
 
 
 def _better_of_start(

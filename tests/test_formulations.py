@@ -1,0 +1,117 @@
+"""What a built model says about itself: expressions, decoding, starts, relaxation."""
+
+import numpy as np
+import pulp
+import pytest
+
+import stagecut as sc
+from stagecut import backend
+from stagecut.candidates import compile_candidates
+from stagecut.formulations import builder
+from stagecut.formulations.built import BuiltModel
+from stagecut.strategies import relaxation
+from stagecut.strategies.decode import decode
+from stagecut.strategies.direct import set_start
+
+FORMULATIONS = sc.available_formulations()
+
+
+@pytest.fixture
+def problem():
+    """Five layers of 1 to 3 s on submeshes of 1 and 2 devices, 4 devices, additive costs."""
+    ends = np.concatenate([[0.0], np.cumsum([1.0, 2.0, 2.0, 3.0, 1.0])])
+    layers = np.maximum(ends[None, 1:] - ends[:-1, None], 0.0)[:, :, None]
+    return sc.StageProblem(layers / np.array([1.0, 1.8]), [(1, 1), (1, 2)], 4, 8)
+
+
+def build(problem, formulation, floor=0.0):
+    return builder(formulation)(problem, compile_candidates(problem), floor)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_expressions_read_the_plan(problem, formulation):
+    built = build(problem, formulation)
+    answer = backend.run(built.model, "highs", backend.Request())
+    incumbent = decode(built, answer.objective, "highs")
+    plan, priced = incumbent.plan, sc.evaluate(problem, incumbent.plan)
+    assert incumbent.objective == pytest.approx(sc.solve(problem).objective, rel=1e-9)
+    assert built.num_stages.value() == pytest.approx(plan.num_stages)
+    assert built.total.value() * built.scale == pytest.approx(priced.total)
+    assert built.bottleneck.varValue * built.scale == pytest.approx(priced.bottleneck)
+    for stage in plan.stages:
+        m = problem.submeshes.index(stage.submesh)
+        for layer in range(problem.num_layers):
+            inside = stage.first_layer <= layer <= stage.last_layer
+            if inside:
+                on = [built.layer_on(layer, k).value() for k in range(2)]
+                assert on == pytest.approx([float(k == m) for k in range(2)])
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_stage_is_used_or_not(problem, formulation):
+    built = build(problem, formulation)
+    backend.run(built.model, "highs", backend.Request())
+    used = {(s.first_layer, s.last_layer, problem.submeshes.index(s.submesh))
+            for s in decode(built, None, "highs").plan.stages}  # fmt: skip
+    for first, last, m in np.ndindex(5, 5, 2):
+        if first <= last:
+            value = built.stage_used(first, last, m).value()
+            assert value == pytest.approx(float((first, last, m) in used))
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_row_added_by_hand_is_kept(problem, formulation):
+    built = build(problem, formulation)
+    built.model.addConstraint(built.num_stages == 4, "four_stages")
+    answer = backend.run(built.model, "highs", backend.Request())
+    assert decode(built, answer.objective, "highs").plan.num_stages == 4
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_start_is_the_plan_itself(problem, formulation):
+    """Columns fixed to their start values leave the plan as the only answer."""
+    plan = sc.Plan.from_choices(problem, [(0, 1, 0, 0), (2, 2, 1, 0), (3, 4, 0, 0)])
+    built = build(problem, formulation)
+    set_start(built, plan)
+    for column in built.columns:
+        column.lowBound = column.upBound = column.varValue
+    answer = backend.run(built.model, "highs", backend.Request())
+    assert decode(built, answer.objective, "highs").plan == plan
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_relaxation_is_a_bound_and_leaves_the_model_integral(problem, formulation):
+    built = build(problem, formulation)
+    bound = relaxation(built)
+    best = backend.run(built.model, "highs", backend.Request())
+    assert bound.status == best.status == "optimal"
+    assert bound.objective <= best.objective * (1 + 1e-9)
+    assert all(column.cat == "Integer" for column in built.columns)
+    decode(built, best.objective, "highs")
+
+
+def test_several_columns_may_stand_for_one_candidate(problem):
+    """The sum of a candidate's columns says whether it is used."""
+    candidates, model = compile_candidates(problem), pulp.LpProblem("twice")
+    owner = np.array([0, 0, 3])
+    columns = [model.add_variable(f"x_{k}", 0, 1, "Binary") for k in range(3)]
+    built = BuiltModel(problem, candidates, model, columns, owner, model.add_variable("t"), 1.0)
+    for column, value in zip(columns, [0.0, 1.0, 0.0], strict=True):
+        column.varValue = value
+    r = int(candidates.first[0]), int(candidates.last[0]), int(candidates.submesh[0])
+    assert built.stage_used(*r).value() == built.num_stages.value() == 1.0
+    assert built.total.value() == candidates.cost[0]
+    assert built.used() == [0]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda built: built.stage_used(0, 0, 2), "submesh must be an index within 0..1"),
+        (lambda built: built.stage_used(3, 2, 0), "range 3..2 must lie within 0..4"),
+        (lambda built: built.layer_on(5, 0), "layer must be within 0..4, got 5"),
+    ],
+)
+def test_indices_outside_are_named(problem, ask, message):
+    with pytest.raises(sc.ProblemError, match=message):
+        ask(build(problem, "range"))
