@@ -13,14 +13,18 @@ OBJECTIVES = ("training", "bottleneck", "latency", "stages_times_bottleneck")
 
 @st.composite
 def problems(draw, max_layers=5, max_devices=8):
-    """A small problem: ties or none, forbidden stages, limits, sizes in no order, any scale."""
+    """A small problem: ties, noise or costs far apart, forbidden stages, limits, any scale."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     num_layers = draw(st.integers(1, max_layers))
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3, unique=True))
     num_configs = draw(st.integers(1, 2))
     shape = (num_layers, num_layers, len(sizes), num_configs)
-    tied = draw(st.booleans())
-    cost = rng.integers(0, 8, shape).astype(float) if tied else rng.random(shape)
+    kind = draw(st.sampled_from(["tied", "uniform", "far apart"]))
+    cost = rng.random(shape)
+    if kind == "tied":
+        cost = rng.integers(0, 8, shape).astype(float)
+    elif kind == "far apart":
+        cost = 10.0 ** (18.0 * cost - 9.0)
     cost = cost * draw(st.sampled_from([1.0, 1e-9, 1e9]))
     cost[rng.random(shape) < draw(st.sampled_from([0.0, 0.3]))] = np.inf
     limits = rng.integers(-1, 4, shape) if draw(st.booleans()) else None

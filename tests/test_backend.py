@@ -1,6 +1,8 @@
 """Limits that hold whatever a solver does, and what is left of a run that was given up."""
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -9,6 +11,7 @@ import highspy
 import pulp
 import pytest
 
+import stagecut as sc
 from stagecut import backend
 from stagecut.backend.highs import Highs
 
@@ -105,3 +108,24 @@ def test_nothing_is_raised_after_the_code_inside_is_done():
             assert not gc.isenabled()
         assert gc.isenabled()
     time.sleep(0.6)
+
+
+def test_a_model_that_highs_refuses_is_an_error():
+    model = knapsack()
+    model.addConstraint(1e16 * model.variables()[0] <= 1, "steep")
+    with pytest.raises(sc.SolverError, match="highs failed: it refuses the model"):
+        backend.run(model, "highs", backend.Request())
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_leaving_does_not_wait_for_a_run_that_was_given_up(busy):
+    code = (
+        "import threading, time; from stagecut import backend; from stagecut.backend import highs;"
+        f"busy = {busy};"
+        "thread = threading.Thread(target=time.sleep, args=(600.0,), name=highs.THREAD);"
+        "busy and thread.start();"
+        "print('kept', end='');"
+        "backend.leave(3)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"kept", b"")

@@ -47,7 +47,9 @@ def solve(
     strategy
         ``"auto"`` or ``"direct"``; MILP solvers only.
     time_limit
-        Wall seconds for the whole call; the best plan by then is returned as ``FEASIBLE``.
+        Wall seconds for the whole call; the best plan by then is returned as ``FEASIBLE``. A HiGHS
+        that does not ask in time is given up and ends beside the caller; Python waits for it at
+        exit.
     rel_gap
         Relative gap at which a plan counts as optimal, 0 = proven best (solvers' own tolerances
         leave 1e-6).

@@ -5,6 +5,7 @@ values if there are any, objective, bound and nodes.
 """
 
 from stagecut.backend.catalogue import SOLVERS, SolverEntry, available_solvers, known_solver
+from stagecut.backend.highs import leave
 from stagecut.backend.modelling import OutOfTimeError, modelling
 from stagecut.backend.request import Answer, Progress, Request, Stop
 from stagecut.backend.run import run
@@ -19,6 +20,7 @@ __all__ = [
     "Stop",
     "available_solvers",
     "known_solver",
+    "leave",
     "modelling",
     "run",
 ]

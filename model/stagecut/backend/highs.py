@@ -3,7 +3,8 @@
 HiGHS asks whether to stop only now and then: its presolve goes on for many times a limit without a
 question. So the search runs beside the caller, who waits no longer than the deadline, or Ctrl-C,
 and a grace in which HiGHS may stop by itself. After that the run is abandoned: its best solution so
-far is the answer, and its thread ends at HiGHS's next question.
+far is the answer, and its thread ends at HiGHS's next question. Python waits for the thread before
+it exits, since C++ code that goes on while a process closes aborts it; :func:`leave` does not wait.
 """
 
 import importlib
@@ -15,7 +16,7 @@ import threading
 import time
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import pulp
 
@@ -25,6 +26,8 @@ from stagecut.errors import ProblemError
 
 GRACE = 0.5
 """Seconds after the deadline in which HiGHS may stop by itself."""
+
+THREAD = "stagecut: HiGHS"
 
 POLL = 0.05
 """Seconds between looks at the clock and reports of progress."""
@@ -48,20 +51,28 @@ class Highs(pulp.HiGHS):
         # HiGHS makes its event for logging only while its log is on; this one always comes.
         self._mip_event = kinds.kCallbackMipInterrupt
         self._solution_event = kinds.kCallbackMipImprovingSolution
-        asked = [kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt]
+        simplex, interior = kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt
+        self._events = [simplex, interior, self._mip_event, self._solution_event]
         super().__init__(
-            callbackTuple=(self._on_event, None),
-            callbacksToActivate=[*asked, self._mip_event, self._solution_event],
-            **options,
+            callbackTuple=(self._on_event, None), callbacksToActivate=self._events, **options
         )
         self.abandoned = False
         self._watch = watch
         self._solution: tuple[float, list[float]] | None = None
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802 (PuLP's name)
-        """Hand the model to HiGHS, while the clock allows."""
+        """Hand the model to HiGHS, while the clock allows.
+
+        Raises
+        ------
+        RuntimeError
+            If HiGHS refuses it; PuLP would go on with what is there.
+        """
         with modelling(self._watch.left):
             super().buildSolverModel(lp)
+        highs: Any = lp.solverModel
+        if highs.getNumRow() != lp.numConstraints():
+            raise RuntimeError("it refuses the model; are there coefficients of 1e15 or more?")
 
     def callSolver(self, lp: pulp.LpProblem) -> None:  # noqa: N802 (PuLP's name)
         """Run HiGHS beside the caller; return when it ends or is abandoned."""
@@ -76,7 +87,7 @@ class Highs(pulp.HiGHS):
             finally:
                 ended.set()
 
-        threading.Thread(target=search, name="HiGHS", daemon=True).start()
+        threading.Thread(target=search, name=THREAD).start()
         try:
             self._wait(ended)
         except BaseException:
@@ -137,6 +148,15 @@ class Highs(pulp.HiGHS):
         elif kind == self._mip_event:
             found, bound = data_out.mip_primal_bound, data_out.mip_dual_bound
             self._watch.known = _finite(found), _finite(bound)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with ``code`` at once, even beside a run that was given up."""
+    if any(thread.name == THREAD for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def refuse_unknown(options: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ import io
 import os
 import sys
 
+from stagecut.backend import leave
 from stagecut.errors import StagecutError
 
 __all__ = ["main"]
@@ -20,7 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
     no plan.
     """
     _open_streams()
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    leave(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments: list[str]) -> int:

@@ -15,17 +15,18 @@ from stagecut.problem import StageProblem
 type Terms = list[tuple[pulp.LpVariable, float]]
 
 
-def cost_scale(candidates: Candidates, num_layers: int) -> float:
+def cost_scale(candidates: Candidates, num_layers: int, floor: float = 0.0) -> float:
     """Seconds that the model calls 1: a lower bound on the largest stage cost.
 
-    Every layer runs somewhere, so the dearest of the layers' cheapest stages is such a bound. With
-    it the epigraph variable is at least 1, whatever the unit of the table.
+    Every layer runs somewhere, so the dearest of the layers' cheapest stages is such a bound; a
+    known ``floor`` may be higher. The epigraph variable is then at least 1, whatever the unit of
+    the table.
     """
     cheapest = np.full(num_layers, np.inf)
     for layer in range(num_layers):
         covering = (candidates.first <= layer) & (layer <= candidates.last)
         cheapest[layer] = candidates.cost[covering].min(initial=np.inf)
-    bound = float(cheapest[np.isfinite(cheapest)].max(initial=0.0))
+    bound = float(cheapest[np.isfinite(cheapest)].max(initial=floor))
     if bound > 0:
         return bound
     largest = float(candidates.cost.max(initial=0.0))

@@ -36,7 +36,7 @@ from stagecut.problem import StageProblem
 def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> BuiltModel:
     """Build the model; ``floor`` is ``t_lo`` in seconds."""
     model = pulp.LpProblem("range", pulp.LpMinimize)
-    scale = common.cost_scale(candidates, problem.num_layers)
+    scale = common.cost_scale(candidates, problem.num_layers, floor)
     costs = (candidates.cost / scale).tolist()
     use = common.use_variables(model, candidates)
     bottleneck = model.add_variable("t", 0)

@@ -28,9 +28,9 @@ from stagecut.problem import StageProblem
 
 
 def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> BuiltModel:
-    """Build the model; ``floor`` is not used, since this is the textbook baseline."""
+    """Build the model; ``floor`` only scales it, since this is the textbook baseline."""
     model = pulp.LpProblem("range_disaggregated", pulp.LpMinimize)
-    scale = common.cost_scale(candidates, problem.num_layers)
+    scale = common.cost_scale(candidates, problem.num_layers, floor)
     costs = (candidates.cost / scale).tolist()
     use = common.use_variables(model, candidates)
     bottleneck = model.add_variable("t", 0)

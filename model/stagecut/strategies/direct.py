@@ -15,7 +15,8 @@ from stagecut.plan import Plan
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.strategies.decode import AGREEMENT, Incumbent, decode
-from stagecut.strategies.floor import FeasibilityLPs, bottleneck_floor
+from stagecut.strategies.floor import Feasibility, bottleneck_floor
+from stagecut.strategies.reach import within_reach
 
 
 def solve_direct(
@@ -38,7 +39,7 @@ def solve_direct(
         If the solver fails or its answer does not survive the referee.
     """
     wall, cpu = time.perf_counter(), time.process_time()
-    lps = FeasibilityLPs(solver, request, wall)
+    lps = Feasibility(solver, request, wall)
     built = _build(problem, formulation, lps, warm_start)
     built_at = time.perf_counter()
     answer, incumbent, bound = backend.Answer("stopped", stopped_by=lps.stopped_by), None, None
@@ -72,14 +73,14 @@ def solve_direct(
 
 
 def _build(
-    problem: StageProblem, formulation: str, lps: FeasibilityLPs, warm_start: Plan | None
+    problem: StageProblem, formulation: str, lps: Feasibility, warm_start: Plan | None
 ) -> BuiltModel | None:
     """Build the model; ``None`` if a limit came first."""
     try:
         with backend.modelling(lps.left):
-            candidates, floor = compile_candidates(problem), 0.0
+            candidates, floor = within_reach(problem, compile_candidates(problem), lps)
             if formulation in TIGHTENED and problem.objective != "latency":
-                floor = bottleneck_floor(problem, candidates, lps)
+                floor = max(floor, bottleneck_floor(problem, candidates, lps))
             built = builder(formulation)(problem, candidates, floor)
             if warm_start is not None:
                 set_start(built, warm_start)
@@ -108,7 +109,8 @@ def judge(
 def set_start(built: BuiltModel, plan: Plan) -> None:
     """Give the model's variables the values of ``plan``.
 
-    A stage whose config was dropped starts as the cheapest kept one that allows its successors.
+    A stage whose config was dropped starts as the cheapest kept one that allows its successors; a
+    plan with a stage that no best plan has starts nothing.
 
     Raises
     ------
@@ -126,15 +128,20 @@ def set_start(built: BuiltModel, plan: Plan) -> None:
 
 
 def _kept(built: BuiltModel, plan: Plan) -> list[int]:
-    """Return the cheapest candidate for each stage of ``plan`` that allows its successors."""
+    """Return the cheapest candidate for each stage of ``plan`` that allows its successors.
+
+    Empty if a stage has none: solvers pass over a start that is no plan.
+    """
     submesh = {shape: m for m, shape in enumerate(built.problem.submeshes)}
-    r, kept = built.candidates, []
+    r, kept = built.candidates, list[int]()
     for position, stage in enumerate(plan.stages):
         fits = (r.first == stage.first_layer) & (r.last == stage.last_layer)
         fits &= r.submesh == submesh[stage.submesh]
         if r.limit is not None:
             fits &= r.limit >= len(plan.stages) - 1 - position
         (places,) = np.nonzero(fits)
+        if not len(places):
+            return []
         kept.append(int(places[np.argmin(r.cost[places])]))
     return kept
 

@@ -20,8 +20,8 @@ from stagecut.problem import StageProblem
 
 
 @dataclass(slots=True)
-class FeasibilityLPs:
-    """Asks a solver whether LPs are feasible, until a deadline or Ctrl-C.
+class Feasibility:
+    """Asks a solver whether models are feasible, until a deadline or Ctrl-C.
 
     Parameters
     ----------
@@ -45,8 +45,19 @@ class FeasibilityLPs:
         limit = self.request.time_limit
         return None if limit is None else max(limit - (time.perf_counter() - self.start), 0.0)
 
-    def is_feasible(self, model: pulp.LpProblem) -> bool | None:
-        """Return whether ``model`` has a solution, ``None`` once a limit is reached."""
+    def has_plan(
+        self,
+        problem: StageProblem,
+        candidates: Candidates,
+        threshold: float,
+        *,
+        fractional: bool = False,
+    ) -> bool | None:
+        """Return whether stages up to ``threshold`` seconds make a plan; ``None`` at a limit."""
+        allowed = select(candidates, candidates.cost <= threshold)
+        return self._is_feasible(_cover(problem, allowed, fractional))
+
+    def _is_feasible(self, model: pulp.LpProblem) -> bool | None:
         left = self.left
         if left == 0:
             self.stopped_by = "time"
@@ -61,7 +72,7 @@ class FeasibilityLPs:
         return None if answer.stopped_by else answer.status == "optimal"
 
 
-def bottleneck_floor(problem: StageProblem, candidates: Candidates, lps: FeasibilityLPs) -> float:
+def bottleneck_floor(problem: StageProblem, candidates: Candidates, lps: Feasibility) -> float:
     """Return a lower bound on the largest stage cost, in seconds.
 
     Parameters
@@ -75,19 +86,21 @@ def bottleneck_floor(problem: StageProblem, candidates: Candidates, lps: Feasibi
     low, high = 0, len(costs) - 1
     while low < high:
         middle = (low + high) // 2
-        feasible = lps.is_feasible(_relaxation(problem, candidates, float(costs[middle])))
+        feasible = lps.has_plan(problem, candidates, float(costs[middle]), fractional=True)
         if feasible is None:
             break
         low, high = (low, middle) if feasible else (middle + 1, high)
     return float(costs[low]) if len(costs) else 0.0
 
 
-def _relaxation(problem: StageProblem, candidates: Candidates, threshold: float) -> pulp.LpProblem:
-    """Build the LP of covering all layers on the devices with stages up to ``threshold``."""
-    allowed = select(candidates, candidates.cost <= threshold)
-    model = pulp.LpProblem("floor", pulp.LpMinimize)
-    use = [model.add_variable(f"x_{r}", 0, 1) for r in range(len(allowed))]
-    model.setObjective(common.expression([(x, 1.0) for x in use]))
+def _cover(problem: StageProblem, allowed: Candidates, fractional: bool) -> pulp.LpProblem:
+    """Build the model, without costs, of covering all layers on the devices."""
+    model = pulp.LpProblem("cover", pulp.LpMinimize)
+    use = [
+        model.add_variable(f"x_{r}", 0, 1, "Continuous" if fractional else "Binary")
+        for r in range(len(allowed))
+    ]
+    model.setObjective(common.expression([]))
     common.add_flow_rows(model, allowed, use, problem.num_layers)
     common.add_device_row(model, problem, allowed, use)
     common.add_successor_rows(model, allowed, use, problem.num_layers)
