@@ -11,7 +11,7 @@ import stagecut as sc
 from stagecut import backend
 from stagecut.candidates import compile_candidates
 from stagecut.formulations import builder
-from stagecut.strategies.direct import set_start
+from stagecut.strategies.start import set_start
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from stagecut.formulations import DEFAULT, builder
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
 from stagecut.result import Result
-from stagecut.strategies import STRATEGIES, solve_direct
+from stagecut.strategies import STRATEGIES
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,8 @@ def solve(
     formulation
         ``"auto"`` or one of :func:`available_formulations`; MILP solvers only.
     strategy
-        ``"auto"`` or ``"direct"``; MILP solvers only.
+        ``"direct"`` (one model), ``"bisection"`` (branching on the epigraph variable) or ``"auto"``
+        (bisection for the default formulation, otherwise direct); MILP solvers only.
     time_limit
         Wall seconds for the whole call; the best plan by then is returned as ``FEASIBLE``. A HiGHS
         that does not ask in time is given up and ends beside the caller; Python waits for it at
@@ -105,8 +106,11 @@ def solve(
     if chosen == "dp":
         return solve_dp(problem, request)
     name = DEFAULT if formulation == "auto" else formulation
-    logger.info("solver %s, formulation %s, strategy direct", chosen, name)
-    return solve_direct(
+    how = strategy
+    if how == "auto":
+        how = "bisection" if name == DEFAULT else "direct"
+    logger.info("solver %s, formulation %s, strategy %s", chosen, name, how)
+    return STRATEGIES[how](
         problem, solver=chosen, formulation=name, request=request, warm_start=warm_start
     )
 
