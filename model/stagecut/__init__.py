@@ -21,6 +21,8 @@ from stagecut.formats import (
     save_profile,
 )
 from stagecut.formulations import available_formulations
+from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
+from stagecut.many import RankedPlan, solve_many
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
@@ -35,9 +37,13 @@ __all__ = [
     "Evaluation",
     "FormatError",
     "Limit",
+    "MicrobatchRange",
+    "ParetoFront",
+    "ParetoPoint",
     "Plan",
     "PlanError",
     "ProblemError",
+    "RankedPlan",
     "Result",
     "SolverError",
     "SolverNotInstalledError",
@@ -58,9 +64,11 @@ __all__ = [
     "load_plan",
     "load_problem",
     "load_profile",
+    "pareto_front",
     "save_plan",
     "save_problem",
     "save_profile",
     "solve",
+    "solve_many",
     "submesh_choices",
 ]
