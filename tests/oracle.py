@@ -51,8 +51,87 @@ def brute_force(problem):
         ranges = list(zip([0] + [end + 1 for end in ends[:-1]], ends, strict=True))
         choices = itertools.product(range(len(problem.sizes)), range(problem.num_configs))
         for picks in itertools.product(list(choices), repeat=len(ranges)):
-            best = min(best, _price(problem, ranges, picks))
+            if obeys(problem, ranges, picks):
+                best = min(best, _price(problem, ranges, picks))
     return best
+
+
+def obeys(problem, ranges, picks):
+    """Whether a plan obeys every rule, read from the rules' documentation in plain Python."""
+    rules, count = problem.rules, len(ranges)
+    shapes = [problem.submeshes[m] for m, _ in picks]
+    lengths = [j - i + 1 for i, j in ranges]
+    cuts = [j for _, j in ranges[:-1]]
+    stage_of = {layer: s for s, (i, j) in enumerate(ranges) for layer in range(i, j + 1)}
+    return all([
+        rules.num_stages in (None, count),
+        (rules.min_stages or 0) <= count <= (rules.max_stages or math.inf),
+        min(lengths) >= (rules.min_layers_per_stage or 0),
+        max(lengths) <= (rules.max_layers_per_stage or math.inf),
+        all(cut in cuts for cut in rules.required_cuts),
+        not any(cut in cuts for cut in rules.forbidden_cuts),
+        all(stage_of[first] == stage_of[last] for first, last in rules.same_stage),
+        not rules.same_submesh or len(set(shapes)) == 1,
+        not rules.same_size_ends or shapes[0].size == shapes[-1].size,
+        all(
+            shapes[stage_of[layer]] in rule.submeshes
+            for rule in rules.allowed_submeshes
+            for layer in range(rule.first_layer, rule.last_layer + 1)
+        ),
+        all(
+            sum(dict(budget.weights)[shape] for shape in shapes) <= budget.limit
+            for budget in rules.budgets
+        ),
+    ])  # fmt: skip
+
+
+RULES = (
+    "num_stages",
+    "min_stages",
+    "max_stages",
+    "min_layers_per_stage",
+    "max_layers_per_stage",
+    "required_cuts",
+    "forbidden_cuts",
+    "same_stage",
+    "same_submesh",
+    "same_size_ends",
+    "allowed_submeshes",
+    "budgets",
+)
+
+
+def draw_rule(draw, name, problem):
+    """A value for one rule of a problem: often binding, sometimes contradictory."""
+    num_layers = problem.num_layers
+    layers = st.integers(0, num_layers - 1)
+    ranges = st.tuples(layers, layers).map(lambda pair: (min(pair), max(pair)))
+    cuts = st.lists(st.integers(0, num_layers - 2), max_size=2) if num_layers > 1 else st.just([])
+    shapes = st.lists(st.sampled_from(problem.submeshes), min_size=1, max_size=2, unique=True)
+    weights = st.tuples(*[st.integers(0, 4)] * len(problem.submeshes))
+    budget = st.builds(
+        lambda limit, values: [sc.Budget(limit, zip(problem.submeshes, values, strict=True))],
+        st.integers(0, 9),
+        weights,
+    )
+    strategy = {
+        "same_submesh": st.just(True),
+        "same_size_ends": st.just(True),
+        "required_cuts": cuts,
+        "forbidden_cuts": cuts,
+        "same_stage": st.lists(ranges, min_size=1, max_size=2),
+        "allowed_submeshes": st.tuples(ranges, shapes).map(lambda pair: [(*pair[0], pair[1])]),
+        "budgets": budget,
+    }.get(name, st.integers(1, num_layers))
+    return draw(strategy)
+
+
+@st.composite
+def ruled_problems(draw, rules, **sizes):
+    """A small problem under one value for each of ``rules``."""
+    problem = draw(problems(**sizes))
+    values = {name: draw_rule(draw, name, problem) for name in rules}
+    return problem.replace(rules=sc.StageRules(**values))
 
 
 def _price(problem, ranges, picks):

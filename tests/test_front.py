@@ -6,15 +6,18 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from oracle import brute_force, problems
+from hypothesis import strategies as st
+from oracle import RULES, brute_force, problems, ruled_problems
 
 import stagecut as sc
 import stagecut_dp
 
 COUNTS = (1, 2, 3, 5, 17, 1000, 10**6)
+STATED = [rule for rule in RULES if rule != "budgets"]
+RULED = st.sampled_from(STATED).flatmap(lambda rule: ruled_problems((rule,)))
 
 
-@given(problems())
+@given(st.one_of(problems(), RULED))
 def test_the_best_point_is_the_optimum_for_every_number_of_microbatches(problem):
     front = sc.pareto_front(problem)
     for count in COUNTS:
@@ -27,7 +30,7 @@ def test_the_best_point_is_the_optimum_for_every_number_of_microbatches(problem)
         assert sc.evaluate(stated, best.plan).objective == expected
 
 
-@given(problems())
+@given(st.one_of(problems(), RULED))
 def test_no_point_is_dominated(problem):
     points = sc.pareto_front(problem).points
     for left, right in itertools.pairwise(points):
@@ -84,6 +87,13 @@ def test_a_number_of_microbatches_that_is_none_is_refused(count):
 def test_only_a_problem_has_a_front():
     with pytest.raises(sc.ProblemError, match="problem must be a StageProblem, got ndarray"):
         sc.pareto_front(np.zeros((1, 1, 1)))
+
+
+def test_a_rule_that_the_programme_cannot_state_is_named():
+    rules = sc.StageRules(budgets=[sc.Budget(3.0, {(1, 1): 1.0}, name="price")])
+    problem = sc.StageProblem([[[1.0]]], [(1, 1)], 1, 4, rules=rules)
+    with pytest.raises(sc.UnsupportedError, match="cannot state budget 'price'"):
+        sc.pareto_front(problem)
 
 
 def test_a_price_that_the_referee_denies_raises(monkeypatch):

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import problems
+from oracle import problems, ruled_problems
 
 import stagecut as sc
 import stagecut_dp
@@ -30,7 +30,10 @@ def every_plan(problem):
     return sorted(found)
 
 
-@given(problems(max_layers=4), st.integers(1, 12))
+RULED = ruled_problems(("same_submesh", "max_stages"), max_layers=4)
+
+
+@given(st.one_of(problems(max_layers=4), RULED), st.integers(1, 12))
 def test_the_k_best_are_those_of_all_plans(problem, k):
     ranked = sc.solve_many(problem, k)
     assert [entry.objective for entry in ranked] == every_plan(problem)[:k]

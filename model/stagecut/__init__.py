@@ -26,6 +26,7 @@ from stagecut.many import RankedPlan, solve_many
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
+from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
 from stagecut.solve import solve
 from stagecut.submesh import Submesh
@@ -34,6 +35,8 @@ from stagecut.submeshes import submesh_choices
 __version__ = "0.1.0"
 
 __all__ = [
+    "AllowedSubmeshes",
+    "Budget",
     "Evaluation",
     "FormatError",
     "Limit",

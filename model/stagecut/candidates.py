@@ -1,7 +1,7 @@
 """The flat list of stages that a plan may use, compiled once for every formulation.
 
 Symbols: candidate ``r`` is a stage: layers ``first[r]..last[r]`` on submesh ``submesh[r]`` in
-config ``config[r]``. Rules that forbid stages belong here, so that no formulation knows them.
+config ``config[r]``. Stages that a rule forbids are not among them (:mod:`stagecut.constraints`).
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from stagecut.constraints import allowed_stages
 from stagecut.problem import StageProblem
 
 type Int = npt.NDArray[np.int64]
@@ -62,13 +63,11 @@ def select(candidates: Candidates, chosen: Int | npt.NDArray[np.bool_]) -> Candi
 def compile_candidates(problem: StageProblem) -> Candidates:
     """Return every stage worth considering.
 
-    A stage falls away when it is not allowed (``inf``), never fits (-1), is larger than ``D``, or
-    when another config of the same range and submesh costs no more and allows no fewer successors.
+    A stage falls away when it is not allowed (``inf``), never fits (-1), is larger than ``D``, when
+    a rule forbids it, or when another config of the same range and submesh costs no more and allows
+    no fewer successors.
     """
-    allowed = np.isfinite(problem.cost)
-    allowed[:, :, problem.sizes > problem.num_devices] = False
-    if problem.max_successors is not None:
-        allowed &= problem.max_successors >= 0
+    allowed = allowed_stages(problem)
     first, last, submesh, config = (axis.astype(np.int64) for axis in np.nonzero(allowed))
     cost = problem.cost[first, last, submesh, config]
     limit = None

@@ -11,6 +11,7 @@ import numpy as np
 from stagecut.errors import PlanError, ProblemError
 from stagecut.plan import Plan, Stage
 from stagecut.problem import Objective, StageProblem
+from stagecut.rule_check import rule_violations
 
 COST_TOLERANCE = 1e-9
 """Relative difference allowed between a stage's recorded cost and the table."""
@@ -42,7 +43,8 @@ def check(problem: StageProblem, plan: Plan) -> None:
     ------
     PlanError
         Naming every violation: layers not covered once in order, unknown submesh or config, a
-        stage that is not allowed, a recorded cost that is not the table's, devices, successors.
+        stage that is not allowed, a recorded cost that is not the table's, devices, successors,
+        rules.
 
     Examples
     --------
@@ -57,6 +59,7 @@ def check(problem: StageProblem, plan: Plan) -> None:
         *_coverage(problem, plan),
         *(text for s, stage in enumerate(plan.stages) for text in _stage(problem, plan, s, stage)),
         *_devices(problem, plan),
+        *rule_violations(problem.rules, plan),
     ]
     if violations:
         raise PlanError(violations)

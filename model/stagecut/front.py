@@ -5,10 +5,12 @@ micro-batches. The training objective ``S_p + (B - 1) t_p`` is least on the fron
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import stagecut_dp
+from stagecut.dynamic import stated_tables
 from stagecut.errors import ProblemError, SolverError
 from stagecut.evaluate import combine, evaluate
 from stagecut.plan import Plan
@@ -130,6 +132,8 @@ def pareto_front(problem: StageProblem) -> ParetoFront:
     ------
     ProblemError
         If ``problem`` is not a problem.
+    UnsupportedError
+        If it has rules that the dynamic programme cannot state.
     SolverError
         If a plan's price is not the one that the dynamic programme found.
 
@@ -144,15 +148,27 @@ def pareto_front(problem: StageProblem) -> ParetoFront:
     """
     if not isinstance(problem, StageProblem):
         raise ProblemError(f"problem must be a StageProblem, got {type(problem).__name__}")
-    found = stagecut_dp.pareto_front(
-        problem.cost,
-        problem.sizes,
-        problem.num_devices,
-        max_successors=problem.max_successors,
-        use_all_devices=problem.use_all_devices,
-    )
-    claims = zip(found.totals.tolist(), found.bottlenecks.tolist(), found.plans, strict=True)
-    return ParetoFront(tuple(_priced(problem, *claim) for claim in claims))
+    points: list[ParetoPoint] = []
+    for cost, counts in stated_tables(problem):
+        found = stagecut_dp.pareto_front(
+            cost,
+            problem.sizes,
+            problem.num_devices,
+            max_successors=problem.max_successors,
+            use_all_devices=problem.use_all_devices,
+            **counts,
+        )
+        claims = zip(found.totals.tolist(), found.bottlenecks.tolist(), found.plans, strict=True)
+        points += [_priced(problem, *claim) for claim in claims]
+    return ParetoFront(tuple(_not_dominated(points)))
+
+
+def _not_dominated(points: list[ParetoPoint]) -> Iterator[ParetoPoint]:
+    least = math.inf
+    for point in sorted(points, key=lambda point: (point.total, point.bottleneck)):
+        if point.bottleneck < least:
+            least = point.bottleneck
+            yield point
 
 
 def _priced(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import stagecut_dp
+from stagecut.dynamic import stated_tables
 from stagecut.errors import ProblemError, SolverError
 from stagecut.evaluate import evaluate
 from stagecut.plan import Plan
@@ -37,6 +38,8 @@ def solve_many(problem: StageProblem, k: int) -> tuple[RankedPlan, ...]:
     ------
     ProblemError
         If ``problem`` is not a problem, or ``k`` is not an integer of at least 1.
+    UnsupportedError
+        If the problem has rules that the dynamic programme cannot state.
     SolverError
         If a plan's price is not the one that the dynamic programme found.
 
@@ -50,17 +53,24 @@ def solve_many(problem: StageProblem, k: int) -> tuple[RankedPlan, ...]:
     """
     if not isinstance(problem, StageProblem):
         raise ProblemError(f"problem must be a StageProblem, got {type(problem).__name__}")
-    found = stagecut_dp.k_best(
-        problem.cost,
-        problem.sizes,
-        problem.num_devices,
-        problem.num_microbatches,
-        k=positive_integer("k", k),
-        objective=problem.objective,
-        max_successors=problem.max_successors,
-        use_all_devices=problem.use_all_devices,
-    )
-    return tuple(_priced(problem, objective, choices) for objective, choices in found)
+    wanted = positive_integer("k", k)
+    ranked: dict[Plan, RankedPlan] = {}
+    for cost, counts in stated_tables(problem):
+        found = stagecut_dp.k_best(
+            cost,
+            problem.sizes,
+            problem.num_devices,
+            problem.num_microbatches,
+            k=wanted,
+            objective=problem.objective,
+            max_successors=problem.max_successors,
+            use_all_devices=problem.use_all_devices,
+            **counts,
+        )
+        for objective, choices in found:
+            entry = _priced(problem, objective, choices)
+            ranked[entry.plan] = entry
+    return tuple(sorted(ranked.values(), key=lambda entry: entry.objective)[:wanted])
 
 
 def _priced(

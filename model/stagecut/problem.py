@@ -99,7 +99,7 @@ class StageProblem:
             "max_successors": as_limit_table(max_successors, np.shape(cost), table.shape),
             "objective": _known_objective(objective),
             "use_all_devices": _boolean("use_all_devices", use_all_devices),
-            "rules": _rules(rules),
+            "rules": _rules(rules, table.shape[0], shapes),
             "layer_names": _names(layer_names, table.shape[0]),
         }
         for name, value in values.items():
@@ -199,11 +199,12 @@ def _boolean(name: str, value: object) -> bool:
     return bool(value)
 
 
-def _rules(rules: StageRules | None) -> StageRules:
+def _rules(rules: StageRules | None, num_layers: int, submeshes: tuple[Submesh, ...]) -> StageRules:
     if rules is None:
         return StageRules()
     if not isinstance(rules, StageRules):
         raise ProblemError(f"rules must be a StageRules, got {rules!r}")
+    rules.check_fits(num_layers, submeshes)
     return rules
 
 

@@ -2,22 +2,18 @@
 
 import logging
 import math
-import time
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-import stagecut_dp
 from stagecut import backend
-from stagecut.errors import ProblemError, SolverError, UnsupportedError
-from stagecut.evaluate import evaluate
+from stagecut.dynamic import solve_dp, unstated_by_dp
+from stagecut.errors import ProblemError, UnsupportedError
 from stagecut.formulations import DEFAULT, builder
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
-from stagecut.result import Limit, Result, Statistics
+from stagecut.result import Result
 from stagecut.strategies import STRATEGIES, solve_direct
-from stagecut.strategies.decode import Incumbent
-from stagecut.strategies.direct import judge
 
 logger = logging.getLogger(__name__)
 
@@ -102,8 +98,12 @@ def solve(
         progress=progress,
     )
     chosen = _choose(backend.known_solver(solver), formulation, strategy, request)
+    if chosen == "auto":
+        unstated = unstated_by_dp(problem)
+        chosen = "highs" if unstated else "dp"
+        logger.info("solver auto is %s%s", chosen, "".join(f", for {rule}" for rule in unstated))
     if chosen == "dp":
-        return _solve_dp(problem, request)
+        return solve_dp(problem, request)
     name = DEFAULT if formulation == "auto" else formulation
     logger.info("solver %s, formulation %s, strategy direct", chosen, name)
     return solve_direct(
@@ -112,7 +112,7 @@ def solve(
 
 
 def _choose(solver: str, formulation: str, strategy: str, request: backend.Request) -> str:
-    """Resolve "auto", and refuse options that the DP has no use for."""
+    """Refuse options that the DP has no use for; "auto" stays where the problem may decide."""
     if formulation != "auto":
         builder(formulation)
     if strategy not in ("auto", *STRATEGIES):
@@ -128,62 +128,12 @@ def _choose(solver: str, formulation: str, strategy: str, request: backend.Reque
     }
     milp_only = [name for name, given in asked.items() if given]
     if solver == "auto":
-        return "highs" if milp_only else "dp"
+        return "highs" if milp_only else "auto"
     if solver == "dp" and milp_only:
         raise UnsupportedError(
             f"solver 'dp' takes no {', '.join(milp_only)}; leave it out or ask for solver='highs'"
         )
     return solver
-
-
-def _solve_dp(problem: StageProblem, request: backend.Request) -> Result:
-    wall, cpu = time.perf_counter(), time.process_time()
-    logger.info("solver dp")
-    outcome = stagecut_dp.search(
-        problem.cost,
-        problem.sizes,
-        problem.num_devices,
-        problem.num_microbatches,
-        objective=problem.objective,
-        max_successors=problem.max_successors,
-        use_all_devices=problem.use_all_devices,
-        time_limit=request.time_limit,
-        progress=_known(request.progress),
-    )
-    incumbent = None
-    if outcome.plan is not None:
-        plan = Plan.from_choices(problem, outcome.plan)
-        incumbent = Incumbent(plan, evaluate(problem, plan).objective)
-        if incumbent.objective != outcome.objective:
-            raise SolverError(
-                f"dp claims an objective of {outcome.objective!r} s, "
-                f"but its plan costs {incumbent.objective!r} s"
-            )
-    claimed = "stopped" if outcome.stopped else "optimal" if incumbent else "infeasible"
-    bound = outcome.bound if math.isfinite(outcome.bound) else None
-    status, bound = judge(claimed, incumbent, bound, request.rel_gap)
-    return Result(
-        status=status,
-        plan=None if incumbent is None else incumbent.plan,
-        objective=None if incumbent is None else incumbent.objective,
-        bound=bound,
-        limit=None if outcome.stopped is None else Limit(outcome.stopped),
-        solver="dp",
-        statistics=Statistics(
-            wall_seconds=time.perf_counter() - wall,
-            cpu_seconds=time.process_time() - cpu,
-            passes=outcome.passes,
-        ),
-    )
-
-
-def _known(progress: backend.Progress | None) -> Any:
-    """Return ``progress`` for an engine that says ``inf`` where nothing is known."""
-    if progress is None:
-        return None
-    return lambda incumbent, bound: progress(
-        incumbent if math.isfinite(incumbent) else None, bound if math.isfinite(bound) else None
-    )
 
 
 def _seconds(name: str, value: float | None) -> float | None:

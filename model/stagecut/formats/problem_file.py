@@ -11,9 +11,14 @@ from stagecut.costs import LayerProfile, stage_problem
 from stagecut.errors import FormatError, ProblemError, UnsupportedError
 from stagecut.formats import files
 from stagecut.formats.profile_file import profile_from
+from stagecut.formats.rules_file import (
+    rule_fields,
+    rules_from,
+    submesh_fields,
+    submesh_from,
+)
 from stagecut.formats.schema import ProblemFile, ProfileFile, parse
 from stagecut.problem import StageProblem
-from stagecut.submesh import Submesh
 
 INLINE_ENTRIES = 20_000
 """Cost tables with more entries go to an ``.npz`` beside the JSON."""
@@ -108,12 +113,13 @@ def _problem(
         raise FormatError(f"{path}: cost is missing; give it inline or in an .npz")
     return StageProblem(
         tables["cost"],
-        [Submesh(shape.hosts, shape.devices_per_host, shape.pool) for shape in fields.submeshes],
+        [submesh_from(shape) for shape in fields.submeshes],
         fields.num_devices,
         fields.num_microbatches,
         max_successors=tables.get("max_successors"),
         objective=fields.objective,
         use_all_devices=fields.use_all_devices,
+        rules=rules_from(fields.rules),
         layer_names=fields.layer_names,
     )
 
@@ -123,15 +129,13 @@ def _header_of(problem: StageProblem) -> dict[str, Any]:
         "format": "stagecut",
         "version": 1,
         "kind": "stage_problem",
-        "submeshes": [
-            {"hosts": shape.hosts, "devices_per_host": shape.devices_per_host}
-            for shape in problem.submeshes
-        ],
+        "submeshes": [submesh_fields(shape) for shape in problem.submeshes],
         "num_devices": problem.num_devices,
         "num_microbatches": problem.num_microbatches,
         "objective": problem.objective,
         "use_all_devices": problem.use_all_devices,
         "layer_names": None if problem.layer_names is None else list(problem.layer_names),
+        "rules": rule_fields(problem.rules),
     }
 
 

@@ -12,6 +12,7 @@ from stagecut.errors import FormatError
 
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[int, Field(ge=1)]
+Layer = Annotated[int, Field(ge=0)]
 Degrees = Annotated[dict[str, Number], Field(min_length=1)]
 
 
@@ -38,6 +39,46 @@ class TableFile(_Strict):
     npz: Annotated[str, Field(pattern=r"^[^/\\]+\.npz$")]
 
 
+class AllowedSubmeshesFields(_Strict):
+    """Stages that hold a layer of a range run on these submeshes."""
+
+    first_layer: Layer
+    last_layer: Layer
+    submeshes: Annotated[list[SubmeshFields], Field(min_length=1)]
+
+
+class WeightFields(_Strict):
+    """What one stage on a submesh takes of a budget."""
+
+    submesh: SubmeshFields
+    weight: Number
+
+
+class BudgetFields(_Strict):
+    """A limit on the weights of all stages together."""
+
+    name: Annotated[str, Field(min_length=1)] = "budget"
+    limit: Number
+    weights: list[WeightFields]
+
+
+class RulesFields(_Strict):
+    """Side constraints; the fields of ``StageRules``."""
+
+    num_stages: Positive | None = None
+    min_stages: Positive | None = None
+    max_stages: Positive | None = None
+    min_layers_per_stage: Positive | None = None
+    max_layers_per_stage: Positive | None = None
+    required_cuts: list[Layer] = []
+    forbidden_cuts: list[Layer] = []
+    same_stage: list[Annotated[list[Layer], Field(min_length=2, max_length=2)]] = []
+    same_submesh: bool = False
+    same_size_ends: bool = False
+    allowed_submeshes: list[AllowedSubmeshesFields] = []
+    budgets: list[BudgetFields] = []
+
+
 class ProblemFile(_Headed):
     """An explicit cost table; ``null`` in ``cost`` = not allowed."""
 
@@ -48,6 +89,7 @@ class ProblemFile(_Headed):
     objective: Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
     use_all_devices: bool
     layer_names: list[str] | None = None
+    rules: RulesFields | None = None
     cost: list[list[list[list[Number | None]]]] | None = None
     max_successors: list[list[list[list[int]]]] | None = None
     tables: TableFile | None = None
@@ -56,8 +98,8 @@ class ProblemFile(_Headed):
 class StageFields(_Strict):
     """One stage of a plan."""
 
-    first_layer: Annotated[int, Field(ge=0)]
-    last_layer: Annotated[int, Field(ge=0)]
+    first_layer: Layer
+    last_layer: Layer
     submesh: SubmeshFields
     config: Annotated[int, Field(ge=0)]
     cost: Number

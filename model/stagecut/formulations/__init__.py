@@ -7,6 +7,7 @@ from stagecut.errors import ProblemError
 from stagecut.formulations import range as range_aggregated
 from stagecut.formulations import range_disaggregated
 from stagecut.formulations.built import BuiltModel
+from stagecut.formulations.rule_rows import add_rule_rows
 from stagecut.problem import StageProblem
 
 type Builder = Callable[[StageProblem, Candidates, float], BuiltModel]
@@ -33,7 +34,7 @@ def available_formulations() -> tuple[str, ...]:
 
 
 def builder(name: str) -> Builder:
-    """Return the builder of a formulation.
+    """Return the builder of a formulation, which also states the rules of the problem.
 
     Raises
     ------
@@ -44,4 +45,11 @@ def builder(name: str) -> Builder:
         raise ProblemError(
             f"formulation must be 'auto' or one of {', '.join(BUILDERS)}, got {name!r}"
         )
-    return BUILDERS[name]
+    state = BUILDERS[name]
+
+    def build(problem: StageProblem, candidates: Candidates, floor: float) -> BuiltModel:
+        built = state(problem, candidates, floor)
+        add_rule_rows(built.model, problem, candidates, built.weighted)
+        return built
+
+    return build

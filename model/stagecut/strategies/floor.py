@@ -15,6 +15,7 @@ import pulp
 from stagecut import backend
 from stagecut.candidates import Candidates, select
 from stagecut.formulations import common
+from stagecut.formulations.rule_rows import add_rule_rows
 from stagecut.problem import StageProblem
 
 
@@ -103,4 +104,12 @@ def _cover(problem: StageProblem, allowed: Candidates, fractional: bool) -> pulp
     common.add_flow_rows(model, allowed, use, problem.num_layers)
     common.add_device_row(model, problem, allowed, use)
     common.add_successor_rows(model, allowed, use, problem.num_layers)
+    add_rule_rows(
+        model,
+        problem,
+        allowed,
+        lambda weights: common.expression(
+            list(zip(use, np.asarray(weights).tolist(), strict=True))
+        ),
+    )
     return model

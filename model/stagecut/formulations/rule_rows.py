@@ -1,0 +1,30 @@
+"""Rows of rules in a model: whatever the rules are, they arrive as rows over candidate stages."""
+
+from collections.abc import Callable
+
+import numpy.typing as npt
+import pulp
+
+from stagecut.candidates import Candidates
+from stagecut.constraints import compile_constraints
+from stagecut.problem import StageProblem
+
+type Weighted = Callable[[npt.ArrayLike], pulp.LpAffineExpression]
+"""Returns the sum of one weight per candidate over the stages used."""
+
+
+def add_rule_rows(
+    model: pulp.LpProblem, problem: StageProblem, candidates: Candidates, weighted: Weighted
+) -> None:
+    """Add the counts and couplings of the problem's rules, which no mask on candidates states."""
+    if problem.rules.is_empty:
+        return
+    for row in compile_constraints(problem).rows(candidates):
+        used = weighted(row.weights)
+        if row.low is not None and row.low == row.high:
+            model.addConstraint(used == row.low, row.name)
+            continue
+        if row.low is not None:
+            model.addConstraint(used >= row.low, f"{row.name}_low")
+        if row.high is not None:
+            model.addConstraint(used <= row.high, f"{row.name}_high")
