@@ -39,6 +39,19 @@ def problems(draw, max_layers=5, max_devices=8):
     )
 
 
+@st.composite
+def pooled_problems(draw, rules=(), max_pools=3, max_layers=4):
+    """A small problem on one to three pools, under one value for each of ``rules``."""
+    base = draw(problems(max_layers=max_layers))
+    pools = {f"pool {p}": draw(st.integers(1, 4)) for p in range(draw(st.integers(1, max_pools)))}
+    shapes = [
+        sc.Submesh(*shape.shape, draw(st.sampled_from(sorted(pools)))) for shape in base.submeshes
+    ]
+    problem = base.replace(submeshes=shapes, num_devices=pools)
+    values = {name: draw_rule(draw, name, problem) for name in rules}
+    return problem.replace(rules=sc.StageRules(**values))
+
+
 def brute_force(problem):
     """Least objective over every plan that the rules of the problem allow, ``inf`` without one.
 
@@ -135,9 +148,11 @@ def ruled_problems(draw, rules, **sizes):
 
 
 def _price(problem, ranges, picks):
-    used = sum(int(problem.sizes[m]) for m, _ in picks)
-    if used > problem.num_devices or (problem.use_all_devices and used < problem.num_devices):
-        return math.inf
+    for pool, devices in (problem.pools or {None: problem.num_devices}).items():
+        shapes = [problem.submeshes[m] for m, _ in picks]
+        used = sum(shape.size for shape in shapes if shape.pool == pool)
+        if used > devices or (problem.use_all_devices and used < devices):
+            return math.inf
     costs = []
     for s, ((i, j), (m, c)) in enumerate(zip(ranges, picks, strict=True)):
         successors = len(ranges) - 1 - s

@@ -4,14 +4,15 @@ This is the one place that knows rules by name. An engine takes
 
 - ``mask``: the stages ``(i, j, m, c)`` that remain, by :func:`allowed_stages`;
 - ``counts``: the number of stages, by :func:`stage_counts`;
-- couplings between stages: linear rows over candidate stages (a MILP adds them as they are), and,
-  where one of a few masks says the same, those masks (the dynamic programme runs once per mask).
+- couplings between stages: linear rows over candidate stages, by :func:`linear_rows` (a MILP adds
+  them as they are), and, where one of a few masks says the same, those masks, by
+  :func:`choice_masks` (the dynamic programme runs once per mask).
 
 The referee does not use this module: it holds plans against the rules themselves.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
 
@@ -24,6 +25,9 @@ from stagecut.rule_parts import Budget
 type Mask = npt.NDArray[np.bool_]
 type Float = npt.NDArray[np.float64]
 type Int = npt.NDArray[np.int64]
+
+POOLS = "device pools"
+"""Name of the coupling that several pools make."""
 
 BUDGET_UNITS = 1000.0
 """A budget's limit in its row: solvers' absolute tolerances become relative ones of 1e-9."""
@@ -76,72 +80,34 @@ class Coupling:
     rows
         Makes its rows over some candidate stages.
     choices
-        Masks of shape ``(K, K, S, C)``: a plan obeys the rule when one of them allows all its
+        Makes masks of shape ``(K, K, S, C)``: a plan obeys the rule when one of them allows all its
         stages. ``None`` where no few masks say that.
     """
 
     rule: str
     rows: Callable[[Stages], list[Row]]
-    choices: tuple[Mask, ...] | None = None
+    choices: Callable[[], Iterable[Mask]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Constraints:
-    """Everything that restricts the plans of a problem besides layers, devices and successors.
-
-    Parameters
-    ----------
-    mask
-        Shape ``(K, K, S, C)``: the stages that a plan may use.
-    min_stages, max_stages
-        Bounds on the number of stages.
-    couplings
-        Rules between stages.
-    """
-
-    mask: Mask
-    min_stages: int
-    max_stages: int
-    couplings: tuple[Coupling, ...] = field(default=())
-
-    def rows(self, stages: Stages) -> list[Row]:
-        """Return the rows that state counts and couplings over candidate stages."""
-        num_layers, rows = len(self.mask), []
-        if self.min_stages > 1 or self.max_stages < num_layers:
-            ones = np.ones(len(stages.first))
-            rows.append(Row("stages", ones, float(self.min_stages), float(self.max_stages)))
-        return rows + [row for coupling in self.couplings for row in coupling.rows(stages)]
-
-    def choices(self) -> Iterator[Mask]:
-        """Yield masks; a plan obeys every coupling when one of them allows all its stages.
-
-        Only where no coupling is without ``choices``.
-        """
-        for combination in product(*(coupling.choices or () for coupling in self.couplings)):
-            mask = np.logical_and.reduce([self.mask, *combination])
-            if mask.any():
-                yield mask
-
-    @property
-    def without_choices(self) -> tuple[str, ...]:
-        """Rules that only a MILP can state."""
-        return tuple(coupling.rule for coupling in self.couplings if coupling.choices is None)
-
-
-def compile_constraints(problem: StageProblem) -> Constraints:
-    """Compile the limits and rules of a problem.
-
-    Examples
-    --------
-    >>> import stagecut as sc
-    >>> table = [[[1.0], [2.0]], [[1.0], [1.0]]]
-    >>> problem = sc.StageProblem(table, [(1, 1)], 2, 4, rules=sc.StageRules(forbidden_cuts=[0]))
-    >>> compile_constraints(problem).mask[:, :, 0, 0]
-    array([[False,  True],
-           [False, False]])
-    """
+def linear_rows(problem: StageProblem, stages: Stages) -> list[Row]:
+    """Return the rows that state the number of stages and all couplings over candidate stages."""
     low, high = stage_counts(problem)
-    return Constraints(allowed_stages(problem), low, high, tuple(_couplings(problem)))
+    rows = []
+    if low > 1 or high < problem.num_layers:
+        rows.append(Row("stages", np.ones(len(stages.first)), float(low), float(high)))
+    return rows + [row for coupling in couplings(problem) for row in coupling.rows(stages)]
+
+
+def choice_masks(problem: StageProblem, ties: Iterable[Coupling]) -> Iterator[Mask]:
+    """Yield masks; a plan obeys ``ties`` when one of the masks allows all its stages.
+
+    Only for couplings that have choices. Masks that allow nothing are left out.
+    """
+    allowed = allowed_stages(problem)
+    for combination in product(*(tie.choices() for tie in ties if tie.choices is not None)):
+        mask = np.logical_and.reduce([allowed, *combination])
+        if mask.any():
+            yield mask
 
 
 def stage_counts(problem: StageProblem) -> tuple[int, int]:
@@ -154,9 +120,19 @@ def stage_counts(problem: StageProblem) -> tuple[int, int]:
 
 
 def allowed_stages(problem: StageProblem) -> Mask:
-    """Return which stages a plan may use, shape ``(K, K, S, C)``."""
+    """Return which stages a plan may use, shape ``(K, K, S, C)``.
+
+    Examples
+    --------
+    >>> import stagecut as sc
+    >>> table = [[[1.0], [2.0]], [[1.0], [1.0]]]
+    >>> problem = sc.StageProblem(table, [(1, 1)], 2, 4, rules=sc.StageRules(forbidden_cuts=[0]))
+    >>> allowed_stages(problem)[:, :, 0, 0]
+    array([[False,  True],
+           [False, False]])
+    """
     allowed = np.isfinite(problem.cost)
-    allowed[:, :, problem.sizes > problem.num_devices] = False
+    allowed[:, :, problem.sizes > problem.available] = False
     if problem.max_successors is not None:
         allowed &= problem.max_successors >= 0
     allowed &= _ranges(problem)[:, :, None, None]
@@ -185,14 +161,35 @@ def _ranges(problem: StageProblem) -> Mask:
     return allowed
 
 
-def _couplings(problem: StageProblem) -> Iterator[Coupling]:
+def couplings(problem: StageProblem) -> Iterator[Coupling]:
+    """Yield the rules of a problem that tie stages to each other."""
     rules = problem.rules
+    if problem.pools is not None:
+        yield _device_pools(problem, problem.pools)
     if rules.same_submesh:
         yield _same_submesh(problem)
     if rules.same_size_ends:
         yield _same_size_ends(problem)
     for n, budget in enumerate(rules.budgets):
         yield _budget(problem, budget, n)
+
+
+def _device_pools(problem: StageProblem, pools: dict[str, int]) -> Coupling:
+    """Devices of each pool, exactly or at most. One pool is the device row of every model."""
+    pool_of = np.array([list(pools).index(str(shape.pool)) for shape in problem.submeshes])
+
+    def rows(stages: Stages) -> list[Row]:
+        return [
+            Row(
+                f"pool_{p}",
+                np.where(pool_of[stages.submesh] == p, stages.size, 0).astype(np.float64),
+                float(devices) if problem.use_all_devices else None,
+                float(devices),
+            )
+            for p, devices in enumerate(pools.values())
+        ]
+
+    return Coupling(POOLS, rows)
 
 
 def _same_submesh(problem: StageProblem) -> Coupling:
@@ -207,10 +204,13 @@ def _same_submesh(problem: StageProblem) -> Coupling:
             made.append(Row(f"shape_{cut}_{m}", starts - (mine & (stages.last == cut)), 0.0, 0.0))
         return made
 
-    choices = np.zeros((num_submeshes, *problem.cost.shape), dtype=bool)
-    for m in range(num_submeshes):
-        choices[m, :, :, m] = True
-    return Coupling("same_submesh", rows, tuple(choices))
+    def choices() -> Iterator[Mask]:
+        for m in range(num_submeshes):
+            mask = np.zeros(problem.cost.shape, dtype=bool)
+            mask[:, :, m] = True
+            yield mask
+
+    return Coupling("same_submesh", rows, choices)
 
 
 def _same_size_ends(problem: StageProblem) -> Coupling:
@@ -222,11 +222,14 @@ def _same_size_ends(problem: StageProblem) -> Coupling:
         ends = (stages.first == 0).astype(np.float64) - (stages.last == num_layers - 1)
         return [Row(f"ends_{n}", ends * (stages.size == n), 0.0, 0.0) for n in sizes.tolist()]
 
-    choices = np.ones((len(sizes), *problem.cost.shape), dtype=bool)
-    for mask, size in zip(choices, sizes, strict=True):
-        mask[0, :, problem.sizes != size] = False
-        mask[:, num_layers - 1, problem.sizes != size] = False
-    return Coupling("same_size_ends", rows, tuple(choices))
+    def choices() -> Iterator[Mask]:
+        for size in sizes.tolist():
+            mask = np.ones(problem.cost.shape, dtype=bool)
+            mask[0, :, problem.sizes != size] = False
+            mask[:, num_layers - 1, problem.sizes != size] = False
+            yield mask
+
+    return Coupling("same_size_ends", rows, choices)
 
 
 def _budget(problem: StageProblem, budget: Budget, index: int) -> Coupling:

@@ -1,13 +1,13 @@
 """The dynamic programme as an engine: which problems it can state, and its answer as a result.
 
-It takes masks and counts of stages as they are. A coupling that holds when one of a few masks
-allows all stages is solved once per mask; the best plan and the least bound count.
+It takes masks and counts of stages as they are, and up to three device pools. A coupling that holds
+when one of a few masks allows all stages is solved once per mask; the best plan and the least bound
+count.
 """
 
 import logging
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 import stagecut_dp
 from stagecut import backend
-from stagecut.constraints import Float, compile_constraints
+from stagecut.constraints import POOLS, Mask, choice_masks, couplings, stage_counts
 from stagecut.errors import SolverError, UnsupportedError
 from stagecut.evaluate import evaluate
 from stagecut.plan import Plan
@@ -38,7 +38,21 @@ def unstated_by_dp(problem: StageProblem) -> tuple[str, ...]:
     >>> unstated_by_dp(sc.StageProblem(table, [(1, 1)], 2, 4, rules=sc.StageRules(budgets=[price])))
     ("budget 'price'",)
     """
-    return () if problem.rules.is_empty else compile_constraints(problem).without_choices
+    return tuple(
+        tie.rule
+        for tie in couplings(problem)
+        if tie.choices is None and not (tie.rule == POOLS and _pools_fit(problem))
+    )
+
+
+def _pools_fit(problem: StageProblem) -> bool:
+    """Whether the table of the programme over a vector of devices stays within reason."""
+    pools = problem.pools or {}
+    shape = (problem.num_layers, len(problem.submeshes), problem.num_configs)
+    staged = problem.max_successors is not None
+    staged |= stage_counts(problem) != (1, problem.num_layers)
+    work = stagecut_dp.pools.pass_work(*shape, tuple(pools.values()), staged)
+    return len(pools) <= stagecut_dp.pools.MOST_POOLS and work <= stagecut_dp.pools.MOST_WORK
 
 
 def solve_dp(problem: StageProblem, request: backend.Request) -> Result:
@@ -51,6 +65,10 @@ def solve_dp(problem: StageProblem, request: backend.Request) -> Result:
     SolverError
         If its answer does not survive the referee.
     """
+    if unstated := unstated_by_dp(problem):
+        raise UnsupportedError(
+            f"solver 'dp' cannot state {', '.join(unstated)}; ask for solver='highs' or 'auto'"
+        )
     wall, cpu = time.perf_counter(), time.process_time()
     logger.info("solver dp")
     outcomes = _search(problem, request, wall)
@@ -77,48 +95,54 @@ def solve_dp(problem: StageProblem, request: backend.Request) -> Result:
     )
 
 
-def stated_tables(problem: StageProblem) -> Iterator[tuple[Float, dict[str, int]]]:
-    """Yield what says the problem to the dynamic programme.
-
-    Yields
-    ------
-    cost, counts
-        A table of shape ``(K, K, S, C)``, seconds, and bounds on the number of stages. A plan
-        obeys the rules when one of the tables allows it.
-
-    Raises
-    ------
-    UnsupportedError
-        Naming the rules that it cannot state.
-    """
-    if problem.rules.is_empty:
-        yield problem.cost, {}
-        return
-    if unstated := unstated_by_dp(problem):
-        raise UnsupportedError(
-            f"solver 'dp' cannot state {', '.join(unstated)}; ask for solver='highs' or 'auto'"
-        )
-    constraints = compile_constraints(problem)
-    if constraints.min_stages > constraints.max_stages:
-        return
-    counts = {"min_stages": constraints.min_stages, "max_stages": constraints.max_stages}
-    for mask in constraints.choices():
-        yield np.where(mask, problem.cost, np.inf), counts
-
-
 def _search(
     problem: StageProblem, request: backend.Request, start: float
 ) -> list[stagecut_dp.Outcome]:
-    """Search each table; a search that a limit kept from starting has bound 0."""
-    if request.progress is not None and not problem.rules.is_empty:
+    """Search once per mask; a search that a limit kept from starting has bound 0."""
+    nothing = stagecut_dp.Outcome(math.inf, None, math.inf, 0)
+    least, most = stage_counts(problem)
+    if least > most:
+        return [nothing]
+    ties = [tie for tie in couplings(problem) if tie.choices is not None]
+    if ties and request.progress is not None:
         request = replace(request, progress=_best_so_far(request.progress))
     outcomes: list[stagecut_dp.Outcome] = []
-    for cost, counts in stated_tables(problem):
+    for mask in choice_masks(problem, ties):
         if outcomes and outcomes[-1].stopped:
             outcomes.append(stagecut_dp.Outcome(math.inf, None, 0.0, 0, outcomes[-1].stopped))
             break
-        outcomes.append(_search_once(problem, cost, request, start, **counts))
-    return outcomes or [stagecut_dp.Outcome(math.inf, None, math.inf, 0)]
+        outcomes.append(_search_once(problem, mask, request, start))
+    return outcomes or [nothing]
+
+
+def _search_once(
+    problem: StageProblem, mask: Mask, request: backend.Request, start: float
+) -> stagecut_dp.Outcome:
+    least, most = stage_counts(problem)
+    limit = request.time_limit
+    cost = np.where(mask, problem.cost, np.inf)
+    options: dict[str, Any] = {
+        "objective": problem.objective,
+        "max_successors": problem.max_successors,
+        "use_all_devices": problem.use_all_devices,
+        "min_stages": least,
+        "max_stages": most,
+        "time_limit": None if limit is None else max(limit - (time.perf_counter() - start), 0.0),
+        "progress": _known(request.progress),
+    }
+    if problem.pools is None:
+        return stagecut_dp.search(
+            cost, problem.sizes, problem.num_devices, problem.num_microbatches, **options
+        )
+    names = list(problem.pools)
+    return stagecut_dp.pools.search_pools(
+        cost,
+        problem.sizes,
+        [names.index(str(shape.pool)) for shape in problem.submeshes],
+        list(problem.pools.values()),
+        problem.num_microbatches,
+        **options,
+    )
 
 
 def _best_so_far(progress: backend.Progress) -> backend.Progress:
@@ -131,24 +155,6 @@ def _best_so_far(progress: backend.Progress) -> backend.Progress:
         progress(best if math.isfinite(best) else None, None)
 
     return report
-
-
-def _search_once(
-    problem: StageProblem, cost: Any, request: backend.Request, start: float, **counts: int
-) -> stagecut_dp.Outcome:
-    limit = request.time_limit
-    return stagecut_dp.search(
-        cost,
-        problem.sizes,
-        problem.num_devices,
-        problem.num_microbatches,
-        objective=problem.objective,
-        max_successors=problem.max_successors,
-        use_all_devices=problem.use_all_devices,
-        time_limit=None if limit is None else max(limit - (time.perf_counter() - start), 0.0),
-        progress=_known(request.progress),
-        **counts,
-    )
 
 
 def _judged(problem: StageProblem, outcome: stagecut_dp.Outcome) -> Incumbent | None:

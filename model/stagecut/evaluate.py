@@ -154,11 +154,20 @@ def _stage(problem: StageProblem, plan: Plan, s: int, stage: Stage) -> list[str]
 
 
 def _devices(problem: StageProblem, plan: Plan) -> list[str]:
-    used = plan.num_devices
-    if used == problem.num_devices or (used < problem.num_devices and not problem.use_all_devices):
+    if problem.pools is None:
+        return _device_count(problem, "", plan.num_devices, problem.num_devices)
+    return [
+        text
+        for pool, devices in problem.pools.items()
+        for text in _device_count(problem, f"pool {pool!r}: ", plan.devices_of(pool), devices)
+    ]
+
+
+def _device_count(problem: StageProblem, where: str, used: int, devices: int) -> list[str]:
+    if used == devices or (used < devices and not problem.use_all_devices):
         return []
     rule = "requires exactly" if problem.use_all_devices else "has"
-    return [f"the plan uses {used} devices, the problem {rule} {problem.num_devices}"]
+    return [f"{where}the plan uses {used} devices, the problem {rule} {devices}"]
 
 
 def _index(problem: StageProblem, stage: Stage) -> tuple[int, int, int, int]:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import stagecut_dp
-from stagecut.dynamic import stated_tables
 from stagecut.errors import ProblemError, SolverError
 from stagecut.evaluate import combine, evaluate
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
+from stagecut.stated import stated_tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import stagecut_dp
-from stagecut.dynamic import stated_tables
 from stagecut.errors import ProblemError, SolverError
 from stagecut.evaluate import evaluate
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
+from stagecut.stated import stated_tables
 
 
 @dataclass(frozen=True, slots=True)

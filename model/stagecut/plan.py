@@ -89,3 +89,7 @@ class Plan:
     def num_devices(self) -> int:
         """Devices used by all stages together."""
         return sum(stage.submesh.size for stage in self.stages)
+
+    def devices_of(self, pool: str | None) -> int:
+        """Return the devices of a pool that all stages together use."""
+        return sum(stage.submesh.size for stage in self.stages if stage.submesh.pool == pool)

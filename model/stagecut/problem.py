@@ -12,7 +12,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from stagecut.errors import ProblemError, UnsupportedError
+from stagecut.errors import ProblemError
 from stagecut.rules import StageRules
 from stagecut.submesh import Submesh, SubmeshLike
 from stagecut.validation import as_cost_table, as_limit_table
@@ -35,7 +35,9 @@ class StageProblem:
     submeshes
         The ``S`` distinct shapes, :class:`Submesh` or ``(hosts, devices_per_host)``.
     num_devices
-        ``D``, at least 1.
+        ``D``, at least 1; or the devices of each pool by name, ``{"a100": 8, "v100": 16}``, with
+        every submesh in one of them, ``Submesh(..., pool="a100")``. The attribute is ``D``, for
+        pools their sum.
     num_microbatches
         ``B``, at least 1.
     max_successors
@@ -46,11 +48,16 @@ class StageProblem:
         ``"bottleneck"``: the largest; ``"latency"``: the sum; ``"stages_times_bottleneck"``: number
         of stages x the largest (Alpa's serving objective).
     use_all_devices
-        Whether submesh sizes must sum to exactly ``D`` (or may sum to less).
+        Whether submesh sizes must sum to exactly ``D``, in every pool (or may sum to less).
     rules
         Side constraints.
     layer_names
         ``K`` names, or ``None``.
+
+    Attributes
+    ----------
+    pool_devices
+        Pairs of pool and devices; ``None`` where there is one pool without a name.
 
     Raises
     ------
@@ -76,6 +83,7 @@ class StageProblem:
     use_all_devices: bool = True
     rules: StageRules = field(default_factory=StageRules)
     layer_names: tuple[str, ...] | None = None
+    pool_devices: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
         self,
@@ -91,10 +99,14 @@ class StageProblem:
     ) -> None:
         shapes = _distinct_submeshes(submeshes)
         table = as_cost_table(cost, len(shapes))
+        pools = _pool_devices(num_devices, shapes)
         values: dict[str, Any] = {
             "cost": table,
             "submeshes": shapes,
-            "num_devices": _device_count(num_devices),
+            "num_devices": positive_integer(
+                "num_devices", num_devices if pools is None else sum(dict(pools).values())
+            ),
+            "pool_devices": pools,
             "num_microbatches": positive_integer("num_microbatches", num_microbatches),
             "max_successors": as_limit_table(max_successors, np.shape(cost), table.shape),
             "objective": _known_objective(objective),
@@ -116,6 +128,17 @@ class StageProblem:
         return int(self.cost.shape[3])
 
     @property
+    def pools(self) -> dict[str, int] | None:
+        """Devices of each pool; ``None`` where there is one pool without a name."""
+        return None if self.pool_devices is None else dict(self.pool_devices)
+
+    @property
+    def available(self) -> npt.NDArray[np.int64]:
+        """Devices of the pool of each submesh, shape ``(S,)``."""
+        pools = dict(self.pool_devices or [(None, self.num_devices)])
+        return np.array([pools[submesh.pool] for submesh in self.submeshes], dtype=np.int64)
+
+    @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Devices of each submesh, shape ``(S,)``."""
         return np.array([submesh.size for submesh in self.submeshes], dtype=np.int64)
@@ -126,8 +149,11 @@ class StageProblem:
 
     def replace(self, **changes: Any) -> "StageProblem":
         """Return a copy with some arguments changed, validated anew."""
-        names = self.__dataclass_fields__
-        return StageProblem(**{**{name: getattr(self, name) for name in names}, **changes})
+        names = (name for name in self.__dataclass_fields__ if name != "pool_devices")
+        values = {name: getattr(self, name) for name in names}
+        if self.pools is not None:
+            values["num_devices"] = self.pools
+        return StageProblem(**{**values, **changes})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StageProblem):
@@ -170,21 +196,35 @@ def _distinct_submeshes(submeshes: Sequence[SubmeshLike]) -> tuple[Submesh, ...]
                 f"submeshes must be distinct, but submeshes[{index}] repeats {shape}; "
                 "put variants of one shape on the config axis of cost"
             )
-        if shape.pool is not None:
-            raise UnsupportedError(
-                f"device pools are not supported yet, got submeshes[{index}] in pool "
-                f"{shape.pool!r}; leave pool out"
-            )
     return shapes
 
 
-def _device_count(num_devices: int | Mapping[str, int]) -> int:
-    if isinstance(num_devices, Mapping):
-        raise UnsupportedError(
-            f"device pools are not supported yet, got num_devices={dict(num_devices)!r}; "
-            "give one number"
-        )
-    return positive_integer("num_devices", num_devices)
+def _pool_devices(
+    num_devices: int | Mapping[str, int], submeshes: tuple[Submesh, ...]
+) -> tuple[tuple[str, int], ...] | None:
+    """Return the devices of each pool, or ``None``, and hold the submeshes against them."""
+    if not isinstance(num_devices, Mapping):
+        for index, shape in enumerate(submeshes):
+            if shape.pool is not None:
+                raise ProblemError(
+                    f"submeshes[{index}] is in pool {shape.pool!r}, so num_devices must give "
+                    f'devices by pool, such as {{"{shape.pool}": 8}}, got {num_devices!r}'
+                )
+        return None
+    for name in num_devices:
+        if not isinstance(name, str) or not name:
+            raise ProblemError(f"num_devices must have non-empty pool names, got {name!r}")
+    pools = {
+        name: positive_integer(f"num_devices[{name!r}]", count)
+        for name, count in num_devices.items()
+    }
+    for index, shape in enumerate(submeshes):
+        if shape.pool not in pools:
+            raise ProblemError(
+                f"submeshes[{index}] ({shape}) must be in one of the pools of num_devices "
+                f"({', '.join(pools) or 'none given'}), got pool {shape.pool!r}"
+            )
+    return tuple(pools.items())
 
 
 def _known_objective(objective: str) -> Objective:

@@ -3,6 +3,7 @@
 from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, TransformerSpec
 from stagecut.costs.collectives import Link
 from stagecut.costs.devices import DEVICES, Device, device
+from stagecut.costs.pooled import pooled
 from stagecut.costs.profile import Cluster, Layer, LayerProfile
 from stagecut.costs.tables import max_successors, stage_problem
 from stagecut.costs.transformer import transformer_profile
@@ -19,6 +20,7 @@ __all__ = [
     "TransformerSpec",
     "device",
     "max_successors",
+    "pooled",
     "stage_problem",
     "transformer_profile",
 ]

@@ -6,6 +6,7 @@ docs/costs.md.
 """
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def stage_problem(
     submeshes: Sequence[SubmeshLike] | None = None,
     num_devices: int | None = None,
     num_microbatches: int | None = None,
+    recompute: bool = False,
     **changes: Any,
 ) -> StageProblem:
     """Build the stage problem of a layer profile.
@@ -42,6 +44,10 @@ def stage_problem(
         The profile.
     submeshes
         Shapes to choose from; by default the powers of two within the cluster.
+    recompute
+        Whether a stage may also recompute: the config axis then holds the degrees once keeping all
+        activations and once more keeping only the input of each layer, which is cheaper in memory
+        and runs the forward pass twice. Not under ``"inference"``, which keeps nothing.
     num_devices, num_microbatches
         ``D`` and ``B``; by default the cluster's and the profile's.
     **changes
@@ -74,8 +80,11 @@ def stage_problem(
         "num_microbatches",
         profile.num_microbatches if num_microbatches is None else num_microbatches,
     )
+    if recompute and profile.schedule == "inference":
+        raise ProblemError("recompute has no use under the 'inference' schedule; leave it out")
+    configs = list(product((False, True) if recompute else (False,), profile.degrees))
     tables = [
-        [_stage_table(profile, shape, degree, count) for degree in profile.degrees]
+        [_stage_table(profile, shape, degree, count, again) for again, degree in configs]
         for shape in shapes
     ]
     cost = np.stack([np.stack([pair[0] for pair in row], axis=-1) for row in tables], axis=2)
@@ -94,22 +103,24 @@ def stage_problem(
 
 
 def _stage_table(
-    profile: LayerProfile, shape: Submesh, degree: int, num_microbatches: int
+    profile: LayerProfile, shape: Submesh, degree: int, num_microbatches: int, recompute: bool
 ) -> tuple[Float, Int]:
     """Return seconds and successor limits of all ranges, each shape ``(K, K)``."""
     num_layers = len(profile.layers)
     replicas, rest = divmod(shape.size, degree)
     if rest or profile.micro_batch % replicas:
         return np.full((num_layers,) * 2, np.inf), np.full((num_layers,) * 2, -1, dtype=np.int64)
-    compute = range_sums(_seconds(profile, degree)) / replicas
+    compute = range_sums(_seconds(profile, degree, recompute)) / replicas
+    kept, working = _activations(profile, recompute)
     cost = (
         compute
         + _transfer_seconds(profile, replicas)
         + _gradient_seconds(profile, shape, degree, replicas) / num_microbatches
     )
     limit = max_successors(
-        state=profile.state_factor * range_sums(_field(profile, "parameter_bytes")) / degree,
-        activation=range_sums(_field(profile, "activation_bytes")) / shape.size,
+        state=profile.state_factor * range_sums(_field(profile, "parameter_bytes")) / degree
+        + working / shape.size,
+        activation=kept / shape.size,
         capacity=profile.cluster.memory_bytes,
         num_microbatches=num_microbatches,
         schedule=profile.schedule,
@@ -167,12 +178,25 @@ def _field(profile: LayerProfile, name: str) -> Float:
     return np.array([getattr(layer, name) for layer in profile.layers], dtype=np.float64)
 
 
-def _seconds(profile: LayerProfile, degree: int) -> Float:
+def _activations(profile: LayerProfile, recompute: bool) -> tuple[Float, Float]:
+    """Return bytes kept per micro-batch in flight, and bytes held once, each shape ``(K, K)``.
+
+    With recomputation a stage keeps the input of each layer, and has room once for the activations
+    of one layer at a time.
+    """
+    own = _field(profile, "activation_bytes")
+    if not recompute:
+        return range_sums(own), np.zeros((len(own),) * 2)
+    inputs = np.insert(_field(profile, "boundary_bytes")[:-1], 0, 0.0)
+    return range_sums(inputs), np.maximum.accumulate(np.triu(np.tile(own, (len(own), 1))), axis=1)
+
+
+def _seconds(profile: LayerProfile, degree: int, recompute: bool) -> Float:
     """Seconds of each layer, shape ``(K,)``; ``inf`` where it has no time for the degree."""
-    backward = profile.schedule != "inference"
+    backward, passes = profile.schedule != "inference", 2 if recompute else 1
     return np.array(
         [
-            layer.forward_seconds.get(degree, np.inf)
+            passes * layer.forward_seconds.get(degree, np.inf)
             + (layer.backward_seconds.get(degree, np.inf) if backward else 0.0)
             for layer in profile.layers
         ]

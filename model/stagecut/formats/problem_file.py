@@ -130,7 +130,7 @@ def _header_of(problem: StageProblem) -> dict[str, Any]:
         "version": 1,
         "kind": "stage_problem",
         "submeshes": [submesh_fields(shape) for shape in problem.submeshes],
-        "num_devices": problem.num_devices,
+        "num_devices": problem.num_devices if problem.pools is None else dict(problem.pools),
         "num_microbatches": problem.num_microbatches,
         "objective": problem.objective,
         "use_all_devices": problem.use_all_devices,

@@ -84,7 +84,7 @@ class ProblemFile(_Headed):
 
     kind: Literal["stage_problem"]
     submeshes: list[SubmeshFields]
-    num_devices: Positive
+    num_devices: Positive | dict[str, Positive]
     num_microbatches: Positive
     objective: Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
     use_all_devices: bool

@@ -6,7 +6,7 @@ import numpy.typing as npt
 import pulp
 
 from stagecut.candidates import Candidates
-from stagecut.constraints import compile_constraints
+from stagecut.constraints import linear_rows
 from stagecut.problem import StageProblem
 
 type Weighted = Callable[[npt.ArrayLike], pulp.LpAffineExpression]
@@ -17,9 +17,7 @@ def add_rule_rows(
     model: pulp.LpProblem, problem: StageProblem, candidates: Candidates, weighted: Weighted
 ) -> None:
     """Add the counts and couplings of the problem's rules, which no mask on candidates states."""
-    if problem.rules.is_empty:
-        return
-    for row in compile_constraints(problem).rows(candidates):
+    for row in linear_rows(problem, candidates):
         used = weighted(row.weights)
         if row.low is not None and row.low == row.high:
             model.addConstraint(used == row.low, row.name)
