@@ -12,6 +12,7 @@ from stagecut.errors import (
 )
 from stagecut.evaluate import Evaluation, check, evaluate
 from stagecut.examples import example_names, load_example
+from stagecut.explain import Cause, Explanation, explain_infeasibility
 from stagecut.formats import (
     load_plan,
     load_problem,
@@ -37,7 +38,9 @@ __version__ = "0.1.0"
 __all__ = [
     "AllowedSubmeshes",
     "Budget",
+    "Cause",
     "Evaluation",
+    "Explanation",
     "FormatError",
     "Limit",
     "MicrobatchRange",
@@ -63,6 +66,7 @@ __all__ = [
     "check",
     "evaluate",
     "example_names",
+    "explain_infeasibility",
     "load_example",
     "load_plan",
     "load_problem",
