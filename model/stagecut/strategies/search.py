@@ -25,6 +25,7 @@ import numpy as np
 
 from stagecut import backend
 from stagecut.candidates import Float, Int
+from stagecut.errors import SolverError
 from stagecut.formulations.built import BuiltModel
 from stagecut.result import Statistics
 from stagecut.strategies.decode import INTEGRALITY, Incumbent, decode
@@ -135,6 +136,10 @@ class Search:
         built, stage = self.models.at(node.kept, node.floor)
         answer = relaxation(built, self.asked.solver, self._request())
         self._note(built, answer)
+        if answer.status == "infeasible" and node.order == 0 and self.incumbent is not None:
+            raise SolverError(
+                f"{self.asked.solver} claims that there is no plan, but warm_start is one"
+            )
         if answer.status != "optimal" or answer.objective is None:
             return
         bound = max(node.bound, answer.objective * built.scale)
