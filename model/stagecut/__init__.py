@@ -12,6 +12,7 @@ from stagecut.errors import (
 )
 from stagecut.evaluate import Evaluation, check, evaluate
 from stagecut.examples import example_names, load_example
+from stagecut.explain import Cause, Explanation, explain_infeasibility
 from stagecut.formats import (
     load_plan,
     load_problem,
@@ -21,6 +22,8 @@ from stagecut.formats import (
     save_profile,
 )
 from stagecut.formulations import available_formulations
+from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
+from stagecut.many import RankedPlan, solve_many
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
@@ -35,12 +38,18 @@ __version__ = "0.1.0"
 __all__ = [
     "AllowedSubmeshes",
     "Budget",
+    "Cause",
     "Evaluation",
+    "Explanation",
     "FormatError",
     "Limit",
+    "MicrobatchRange",
+    "ParetoFront",
+    "ParetoPoint",
     "Plan",
     "PlanError",
     "ProblemError",
+    "RankedPlan",
     "Result",
     "SolverError",
     "SolverNotInstalledError",
@@ -57,13 +66,16 @@ __all__ = [
     "check",
     "evaluate",
     "example_names",
+    "explain_infeasibility",
     "load_example",
     "load_plan",
     "load_problem",
     "load_profile",
+    "pareto_front",
     "save_plan",
     "save_problem",
     "save_profile",
     "solve",
+    "solve_many",
     "submesh_choices",
 ]

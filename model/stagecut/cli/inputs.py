@@ -2,12 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stagecut.errors import FormatError
+from stagecut.errors import FormatError, StagecutError
 from stagecut.problem import StageProblem
+
+if TYPE_CHECKING:
+    from stagecut.costs import LayerProfile
 
 ProblemArgument = Annotated[
     str, typer.Argument(metavar="PROBLEM", help="A problem file, or the name of an example.")
@@ -35,6 +38,17 @@ def read_problem(name: str, **changes: Any) -> StageProblem:
             f"examples: {', '.join(example_names())}"
         )
     return load_problem(example_path(name), **given)
+
+
+def read_profile(name: str) -> "LayerProfile | None":
+    """Return the layer profile that a file or example holds, ``None`` where it is not one."""
+    from stagecut.examples import example_path
+    from stagecut.formats import load_profile
+
+    try:
+        return load_profile(name if _exists(name) else example_path(name))
+    except StagecutError:
+        return None
 
 
 def refuse_unwritable(path: str) -> None:

@@ -5,7 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from stagecut.cli.inputs import ProblemArgument, read_problem, refuse_unwritable
+from stagecut.cli.inputs import (
+    ProblemArgument,
+    read_problem,
+    read_profile,
+    refuse_unwritable,
+)
 from stagecut.errors import FormatError
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem
@@ -39,10 +44,12 @@ def solve(
 ) -> None:
     """Find the best plan of PROBLEM.
 
-    Exits with 1 if there is no plan, or if two solvers disagree. Ctrl-C ends the search: the best
-    plan so far is printed and marked feasible, with exit code 0, or 130 if there is none yet.
+    Exits with 1 if there is no plan, and says why, or if two solvers disagree. Ctrl-C ends the
+    search: the best plan so far is printed and marked feasible, with exit code 0, or 130 if there
+    is none yet.
     """
     from stagecut.report.results import best_plan, print_results, results_json
+    from stagecut.report.text import printable
 
     if log and json:
         raise typer.BadParameter("--log and --json both write to standard output; give one of them")
@@ -56,16 +63,36 @@ def solve(
     results = _solve_with(solver or ["auto"], stated, limits, milp)
     best, agree = best_plan(results), _agree(results)
     unsaved = None if output is None or best is None else _save(best, output)
+    why = _explain(stated, problem, time_limit) if _infeasible(results) else ()
     if json:
-        print(results_json(stated, problem, results, agree))
+        print(results_json(stated, problem, results, agree, why))
     else:
         print_results(stated, problem, results, agree, sys.stdout)
+        for line in why:
+            print(printable(f"no plan: {line}"))
     if unsaved is not None:
         raise unsaved
     if best is None and results[-1].limit == "interrupt":
         raise typer.Exit(130)
     if best is None or agree is False:
         raise typer.Exit(1)
+
+
+EXPLAIN_SECONDS = 30.0
+"""Time for each question of an explanation, where the user sets none."""
+
+
+def _infeasible(results: list[Result]) -> bool:
+    return all(result.status == "infeasible" for result in results)
+
+
+def _explain(problem: StageProblem, name: str, time_limit: float | None) -> tuple[str, ...]:
+    """Return one line for each cause that leaves no plan."""
+    from stagecut.explain import explain_infeasibility
+
+    seconds = EXPLAIN_SECONDS if time_limit is None else time_limit
+    explanation = explain_infeasibility(problem, profile=read_profile(name), time_limit=seconds)
+    return tuple(map(str, explanation.causes))
 
 
 def _solve_with(

@@ -3,9 +3,10 @@
 from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, TransformerSpec
 from stagecut.costs.collectives import Link
 from stagecut.costs.devices import DEVICES, Device, device
+from stagecut.costs.memory import max_successors, stage_bytes
 from stagecut.costs.pooled import pooled
 from stagecut.costs.profile import Cluster, Layer, LayerProfile
-from stagecut.costs.tables import max_successors, stage_problem
+from stagecut.costs.tables import stage_problem
 from stagecut.costs.transformer import transformer_profile
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "device",
     "max_successors",
     "pooled",
+    "stage_bytes",
     "stage_problem",
     "transformer_profile",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stagecut.costs.memory import held_bytes, layer_field, max_successors
 from stagecut.costs.profile import LayerProfile
 from stagecut.costs.ranges import range_sums
 from stagecut.errors import ProblemError
@@ -93,7 +94,7 @@ def stage_problem(
     if profile.schedule == "inference":
         defaults["objective"] = "bottleneck"
     return StageProblem(
-        np.where(limit < 0, np.inf, cost),
+        cost,
         shapes,
         cluster.num_devices if num_devices is None else num_devices,
         count,
@@ -111,84 +112,20 @@ def _stage_table(
     if rest or profile.micro_batch % replicas:
         return np.full((num_layers,) * 2, np.inf), np.full((num_layers,) * 2, -1, dtype=np.int64)
     compute = range_sums(_seconds(profile, degree, recompute)) / replicas
-    kept, working = _activations(profile, recompute)
+    once, each = held_bytes(profile, shape, degree, recompute)
     cost = (
         compute
         + _transfer_seconds(profile, replicas)
         + _gradient_seconds(profile, shape, degree, replicas) / num_microbatches
     )
     limit = max_successors(
-        state=profile.state_factor * range_sums(_field(profile, "parameter_bytes")) / degree
-        + working / shape.size,
-        activation=kept / shape.size,
+        state=once,
+        activation=each,
         capacity=profile.cluster.memory_bytes,
         num_microbatches=num_microbatches,
         schedule=profile.schedule,
     )
     return cost, np.where(np.isfinite(cost), limit, -1)
-
-
-def max_successors(
-    *, state: Float, activation: Float, capacity: float, num_microbatches: int, schedule: str
-) -> Int:
-    """Return the most stages that may follow each range within a device's memory.
-
-    A range with ``p`` successors holds ``state + q(p) x activation`` bytes on each device, with
-    ``q = min(B, p + 1)`` under ``"1f1b"``, ``B`` under ``"gpipe"`` and 1 under ``"inference"``.
-
-    Parameters
-    ----------
-    state, activation
-        Bytes on one device, arrays of one shape; activation is per micro-batch in flight.
-    capacity
-        Bytes of one device.
-    num_microbatches
-        ``B``.
-    schedule
-        ``"1f1b"``, ``"gpipe"`` or ``"inference"``.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64 in the shape of ``state``: the limit, ``K`` (the first axis) where none binds, -1
-        where the range never fits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> room = {"capacity": 5.0, "num_microbatches": 8, "schedule": "1f1b"}
-    >>> max_successors(state=np.zeros(3), activation=np.array([1.0, 2.0, 6.0]), **room)
-    array([ 3,  1, -1])
-    """
-    most = len(state)
-    count = np.where(state <= capacity, float(num_microbatches), -1.0)
-    some = (activation > 0) & (state <= capacity)
-    np.divide(capacity - state, activation, out=count, where=some)
-    fitting = np.minimum(np.floor(count), num_microbatches)
-    fitting = np.where(state + fitting * activation > capacity, fitting - 1, fitting)
-    if schedule == "1f1b":
-        limit = np.where(fitting >= num_microbatches, most, fitting - 1)
-    else:
-        in_flight = num_microbatches if schedule == "gpipe" else 1
-        limit = np.where(fitting >= in_flight, most, -1)
-    return np.clip(limit, -1, most).astype(np.int64)
-
-
-def _field(profile: LayerProfile, name: str) -> Float:
-    return np.array([getattr(layer, name) for layer in profile.layers], dtype=np.float64)
-
-
-def _activations(profile: LayerProfile, recompute: bool) -> tuple[Float, Float]:
-    """Return bytes kept per micro-batch in flight, and bytes held once, each shape ``(K, K)``.
-
-    With recomputation a stage keeps the input of each layer, and has room once for the activations
-    of one layer at a time.
-    """
-    own = _field(profile, "activation_bytes")
-    if not recompute:
-        return range_sums(own), np.zeros((len(own),) * 2)
-    inputs = np.insert(_field(profile, "boundary_bytes")[:-1], 0, 0.0)
-    return range_sums(inputs), np.maximum.accumulate(np.triu(np.tile(own, (len(own), 1))), axis=1)
 
 
 def _seconds(profile: LayerProfile, degree: int, recompute: bool) -> Float:
@@ -207,7 +144,7 @@ def _transfer_seconds(profile: LayerProfile, replicas: int) -> Float:
     """Return the time of outputs sent after ``j`` and gradients sent before ``i``, ``(K, K)``."""
     cluster = profile.cluster
     link = cluster.intra_host if cluster.hosts == 1 else cluster.inter_host
-    sizes = _field(profile, "boundary_bytes")[:-1] / replicas
+    sizes = layer_field(profile, "boundary_bytes")[:-1] / replicas
     sends = np.array([link.send_seconds(size) if size > 0 else 0.0 for size in sizes])
     forward, backward = np.append(sends, 0.0), np.insert(sends, 0, 0.0)
     if profile.schedule == "inference":
@@ -224,6 +161,6 @@ def _gradient_seconds(
         return 0.0
     cluster = profile.cluster
     link = cluster.intra_host if shape.hosts == 1 else cluster.inter_host
-    own = range_sums(_field(profile, "parameter_bytes")) / degree
+    own = range_sums(layer_field(profile, "parameter_bytes")) / degree
     steps = 2 * (replicas - 1)
     return steps * link.latency + steps / replicas * own / link.bandwidth

@@ -120,13 +120,21 @@ def _known(value: float | None, form: str) -> str:
 
 
 def results_json(
-    problem: StageProblem, name: str, results: Sequence[Result], agree: bool | None
+    problem: StageProblem,
+    name: str,
+    results: Sequence[Result],
+    agree: bool | None,
+    why: Sequence[str] = (),
 ) -> str:
-    """Return all results as one JSON object; unknown values are ``null``."""
+    """Return all results as one JSON object; unknown values are ``null``.
+
+    ``why`` holds the causes that leave no plan.
+    """
     value = {
         "problem": name,
         "objective": problem.objective,
         "agree": agree,
+        "why_infeasible": list(why),
         "results": [_result_fields(problem, result) for result in results],
     }
     return json.dumps(value, indent=1, allow_nan=False)
