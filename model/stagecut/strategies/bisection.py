@@ -38,7 +38,7 @@ def solve_bisection(
     """
     asked = Feasibility(solver, request)
     start = None if warm_start is None else priced_start(problem, warm_start)
-    search = None
+    search, floor = None, 0.0
     try:
         with backend.modelling(asked.left):
             candidates, floor = within_reach(problem, compile_candidates(problem), asked)

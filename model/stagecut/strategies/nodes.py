@@ -24,6 +24,7 @@ class Models(Protocol):
     @property
     def candidates(self) -> Candidates:
         """The stages that nodes choose from."""
+        ...
 
     def at(self, kept: Int, floor: float) -> NodeModel:
         """Return a model of some stages, with an epigraph variable of at least ``floor``.
@@ -35,6 +36,7 @@ class Models(Protocol):
         floor
             Seconds.
         """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
