@@ -172,7 +172,13 @@ def test_a_warm_start_disproves_a_dearer_optimum(problem, monkeypatch):
 
     lie(monkeypatch, swap)
     with pytest.raises(sc.SolverError, match="but warm_start costs"):
-        sc.solve(problem, solver="highs", strategy="direct", warm_start=best)
+        sc.solve(
+            problem,
+            solver="highs",
+            strategy="direct",
+            warm_start=best,
+            tightening=sc.Tightening(fixing=False),
+        )
 
 
 def test_a_warm_start_of_another_problem_is_refused(problem):

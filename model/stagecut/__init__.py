@@ -1,6 +1,7 @@
 """Exact planning of pipeline stages for training and serving large models."""
 
 from stagecut.backend import available_solvers
+from stagecut.building import build
 from stagecut.errors import (
     FormatError,
     PlanError,
@@ -22,6 +23,7 @@ from stagecut.formats import (
     save_profile,
 )
 from stagecut.formulations import available_formulations
+from stagecut.formulations.built import BuiltModel
 from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
 from stagecut.many import RankedPlan, solve_many
 from stagecut.plan import Plan, Stage
@@ -30,6 +32,7 @@ from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
 from stagecut.solve import solve
+from stagecut.strategies import Tightening
 from stagecut.submesh import Submesh
 from stagecut.submeshes import submesh_choices
 
@@ -38,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AllowedSubmeshes",
     "Budget",
+    "BuiltModel",
     "Cause",
     "Evaluation",
     "Explanation",
@@ -60,9 +64,11 @@ __all__ = [
     "Statistics",
     "Status",
     "Submesh",
+    "Tightening",
     "UnsupportedError",
     "available_formulations",
     "available_solvers",
+    "build",
     "check",
     "evaluate",
     "example_names",

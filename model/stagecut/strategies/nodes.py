@@ -18,6 +18,18 @@ type NodeModel = tuple[BuiltModel, Int]
 """A model, and the index of the candidate that each of its columns stands for."""
 
 
+def build_model(
+    problem: StageProblem, candidates: Candidates, formulation: str, floor: float, raised: bool
+) -> BuiltModel:
+    """Build a model whose epigraph variable is at least ``floor`` seconds.
+
+    Costs in its epigraph rows are raised to the floor if ``raised``.
+    """
+    built = builder(formulation)(problem, candidates, floor if raised else 0.0)
+    built.bottleneck.lowBound = max(floor / built.scale, built.bottleneck.lowBound or 0.0)
+    return built
+
+
 class Models(Protocol):
     """Where the model of a node comes from."""
 
@@ -61,8 +73,7 @@ class FreshModels:
     def at(self, kept: Int, floor: float) -> NodeModel:
         """Return a model of some stages, see :class:`Models`."""
         stages = select(self.candidates, kept)
-        built = builder(self.formulation)(self.problem, stages, floor if self.raised else 0.0)
-        built.bottleneck.lowBound = max(floor / built.scale, built.bottleneck.lowBound or 0.0)
+        built = build_model(self.problem, stages, self.formulation, floor, self.raised)
         built.stages()
         assert built.owner is not None
         return built, kept[built.owner]

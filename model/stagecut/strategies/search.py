@@ -5,7 +5,7 @@ may use; ``z`` its LP bound; ``U`` the best plan's objective; ``d_r`` the reduce
 
 A node's model has no stage dearer than the interval, and epigraph rows whose costs are raised to
 its lower end. Its LP gives ``z``. A plan of the node that uses ``r`` costs at least ``z + d_r``, so
-stages with ``z + d_r > U`` fall away (reduced cost fixing: Dantzig, Fulkerson and Johnson, 1954).
+stages with ``z + d_r > U`` fall away (:mod:`~stagecut.strategies.fixing`).
 The first ``U`` is the best plan among the stages of least reduced cost. A node with few stages left
 is solved as an integer program; others are split into plans whose largest stage costs at most some
 ``s``, and the rest.
@@ -14,6 +14,7 @@ Every bound holds with whatever rows the model has, rules and a user's own among
 the dynamic programme is used, so that the result may be held against it.
 """
 
+import contextlib
 import heapq
 import itertools
 import math
@@ -27,8 +28,10 @@ from stagecut import backend
 from stagecut.candidates import Float, Int
 from stagecut.errors import SolverError
 from stagecut.formulations.built import BuiltModel
+from stagecut.problem import StageProblem
 from stagecut.result import Statistics
 from stagecut.strategies.decode import INTEGRALITY, Incumbent, decode
+from stagecut.strategies.fixing import hopeful, reduced_costs
 from stagecut.strategies.floor import Feasibility
 from stagecut.strategies.nodes import Models
 from stagecut.strategies.relaxation import relaxation
@@ -44,9 +47,6 @@ SAMPLE_GAP = 1e-3
 
 CLOSE = 1e-9
 """Relative difference of objectives that counts as none."""
-
-SLACK = 1e-7
-"""Relative error granted to reduced costs."""
 
 
 @dataclass(order=True, slots=True)
@@ -69,10 +69,9 @@ class Search:
         Makes the models of nodes.
     asked
         The solver, the request and its clock; learns why the search stopped.
-    num_layers
-        Number of layers, by which sizes are judged.
-    branches
-        Whether the objective knows ``t``; otherwise the first node is solved as it is.
+    problem
+        The problem: its number of layers is a measure for sizes of models, and without ``t`` in its
+        objective the first node is solved as it is.
     fixing
         Whether stages fall away by reduced cost.
     incumbent
@@ -81,8 +80,7 @@ class Search:
 
     models: Models
     asked: Feasibility
-    num_layers: int
-    branches: bool = True
+    problem: StageProblem
     fixing: bool = True
     incumbent: Incumbent | None = None
     figures: Statistics = field(default_factory=lambda: Statistics(nodes=0, models=0))
@@ -103,21 +101,21 @@ class Search:
     def run(self, floor: float) -> None:
         """Search until the best plan is proven, or a limit stops it."""
         self._push(0.0, floor, np.arange(len(self.models.candidates)))
-        while self._open and self.asked.stopped_by is None:
-            self._report()
-            node = heapq.heappop(self._open)
-            if node.bound >= self._cutoff or self.asked.left == 0:
-                self.asked.stopped_by = "time" if node.bound < self._cutoff else None
-                heapq.heappush(self._open, node)
-                break
+        while self._open and self.asked.stopped_by is None and self._open[0].bound < self._cutoff:
+            node = self._open[0]  # which stays open, and in the bound, until it is done with
             try:
                 with backend.modelling(self.asked.left):
+                    self._report()
                     self._visit(node)
             except backend.OutOfTimeError:
                 self.asked.stopped_by = "time"
-            if self.asked.stopped_by is not None:
-                heapq.heappush(self._open, node)
-        self._report()
+            except KeyboardInterrupt:
+                self.asked.stopped_by = "interrupt"
+            if self.asked.stopped_by is None:
+                self._open.remove(node)
+                heapq.heapify(self._open)
+        with contextlib.suppress(KeyboardInterrupt):
+            self._report()
 
     @property
     def claim(self) -> Literal["optimal", "infeasible", "stopped"]:
@@ -151,24 +149,18 @@ class Search:
             self._offer(decode(built, None, self.asked.solver))
             self._closed = min(self._closed, bound)
             return
-        reduced = np.array([column.dj or 0.0 for column in built.columns]) * built.scale
+        reduced = reduced_costs(built)
         peak = (built.bottleneck.varValue or 0.0) * built.scale
         if self.incumbent is None:
             self._sample(node, stage, reduced, used)
         if self.asked.stopped_by is None:
-            self._divide(node, bound, peak, self._fixed(node.kept, stage, bound, reduced))
-
-    def _fixed(self, kept: Int, stage: Int, bound: float, reduced: Float) -> Int:
-        """Return the stages that a plan better than the best may use."""
-        if not self.fixing or not math.isfinite(self.best):
-            return kept
-        hopeful = bound + np.maximum(reduced, 0.0) <= self.best * (1 + SLACK)
-        return np.intersect1d(kept, stage[hopeful])
+            best = self.best if self.fixing else math.inf
+            self._divide(node, bound, peak, hopeful(node.kept, stage, bound, reduced, best))
 
     def _sample(self, node: Node, stage: Int, reduced: Float, used: Float) -> None:
         """Look for a first plan among the stages of least reduced cost, then among more."""
         order = np.argsort(reduced, kind="stable")
-        most = SAMPLE * self.num_layers
+        most = SAMPLE * self.problem.num_layers
         while self.incumbent is None and most < len(node.kept) and self.asked.stopped_by is None:
             near = np.union1d(stage[order[:most]], stage[used > CLOSE])
             self._solve(np.intersect1d(near, node.kept), node.floor, SAMPLE_GAP)
@@ -176,10 +168,10 @@ class Search:
 
     def _divide(self, node: Node, bound: float, peak: float, kept: Int) -> None:
         """Close a node that has few stages, or push its two parts."""
-        few = FEW * self.num_layers
+        few = FEW * self.problem.num_layers
         costs = self.models.candidates.cost[kept]
         split = math.inf
-        if self.branches and len(kept) > few:
+        if self.problem.objective != "latency" and len(kept) > few:
             place = min(int((costs < node.floor).sum()) + few // 2, len(costs) - 1)
             split = max(float(np.partition(costs, place)[place]), peak * (1 + CLOSE))
         above = costs[costs > split]
