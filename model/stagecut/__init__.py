@@ -22,6 +22,7 @@ from stagecut.formats import (
     save_profile,
 )
 from stagecut.formulations import available_formulations
+from stagecut.placement import Placement, place
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
@@ -41,6 +42,7 @@ __all__ = [
     "Explanation",
     "FormatError",
     "Limit",
+    "Placement",
     "Plan",
     "PlanError",
     "ProblemError",
@@ -65,6 +67,7 @@ __all__ = [
     "load_plan",
     "load_problem",
     "load_profile",
+    "place",
     "save_plan",
     "save_problem",
     "save_profile",
