@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import stagecut as sc
 
 OBJECTIVES = ("training", "bottleneck", "latency", "stages_times_bottleneck")
+GENERAL = tuple(name for name in sc.available_formulations() if name != "assignment")
+"""Formulations of every problem; ``assignment`` needs additive costs."""
 
 
 @st.composite
@@ -38,6 +40,16 @@ def problems(draw, max_layers=5, max_devices=8):
         objective=draw(st.sampled_from(OBJECTIVES)),
         use_all_devices=draw(st.booleans()),
     )
+
+
+@st.composite
+def additive_problems(draw):
+    """A small problem in which a range costs the sum of its layers; some layers never run there."""
+    problem = draw(problems())
+    cost = problem.cost[..., 0].copy()
+    for first in range(len(cost)):
+        cost[first, first:] = np.cumsum(np.diagonal(cost).T[first:], axis=0)
+    return problem.replace(cost=cost, max_successors=None)
 
 
 @st.composite

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from oracle import OBJECTIVES, brute_force, problems
+from oracle import GENERAL, OBJECTIVES, additive_problems, brute_force, problems
 
 import stagecut as sc
 import stagecut_dp
@@ -51,12 +51,18 @@ def test_dp_is_bit_equal_to_textbook_and_brute_force(problem):
     assert_result(problem, sc.solve(problem, solver="dp"), expected)
 
 
-@pytest.mark.parametrize("formulation", sc.available_formulations())
+@pytest.mark.parametrize("formulation", GENERAL)
 @given(problems())
 def test_every_formulation_agrees_with_brute_force(formulation, problem):
     result = sc.solve(problem, solver="highs", formulation=formulation)
     assert_result(problem, result, brute_force(problem))
     assert (result.solver, result.formulation) == ("highs", formulation)
+
+
+@given(additive_problems())
+def test_assignment_agrees_with_brute_force_on_additive_costs(problem):
+    result = sc.solve(problem, solver="highs", formulation="assignment")
+    assert_result(problem, result, brute_force(problem))
 
 
 def midsize(seed):

@@ -3,6 +3,7 @@
 import numpy as np
 import pulp
 import pytest
+from oracle import GENERAL
 
 import stagecut as sc
 from stagecut import backend
@@ -47,7 +48,7 @@ def test_expressions_read_the_plan(problem, formulation):
                 assert on == pytest.approx([float(k == m) for k in range(2)])
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("formulation", GENERAL)
 def test_a_stage_is_used_or_not(problem, formulation):
     built = build(problem, formulation)
     backend.run(built.model, "highs", backend.Request())
@@ -115,3 +116,40 @@ def test_several_columns_may_stand_for_one_candidate(problem):
 def test_indices_outside_are_named(problem, ask, message):
     with pytest.raises(sc.ProblemError, match=message):
         ask(build(problem, "range"))
+
+
+def test_assignment_says_what_it_cannot_express(problem):
+    dearer = problem.cost.copy()
+    dearer[1, 3, 1] += 1.0
+    with pytest.raises(sc.UnsupportedError, match=r"layers 1\.\.3 on submesh 1 cost 4\.88.* 3\.88"):
+        sc.solve(problem.replace(cost=dearer), formulation="assignment")
+    split = problem.cost.copy()
+    split[0, 1, 0] = np.inf
+    with pytest.raises(sc.UnsupportedError, match=r"layers 0\.\.1 on submesh 0 cost inf s"):
+        sc.solve(problem.replace(cost=split), formulation="assignment")
+    limits = np.full(problem.cost.shape, 3)
+    with pytest.raises(sc.UnsupportedError, match="cannot state successor limits"):
+        sc.solve(problem.replace(max_successors=limits), formulation="assignment")
+    with pytest.raises(sc.UnsupportedError, match="no variable for a stage as a whole"):
+        build(problem, "assignment").stage_used(0, 0, 0)
+
+
+def test_assignment_takes_limits_that_never_bind(problem):
+    """Four layers at most may follow the first of five."""
+    loose = problem.replace(max_successors=np.full(problem.cost.shape, 4))
+    result = sc.solve(loose, formulation="assignment")
+    assert result.objective == pytest.approx(sc.solve(problem).objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("formulation", ["stage_indexed", "flow", "flow_all_cuts"])
+def test_a_column_stands_for_one_place_of_a_candidate(problem, formulation):
+    """With 4 devices and limits, the same stage may come at several places."""
+    limits = np.full(problem.cost.shape, 2)
+    limits[0] = 3
+    limited = problem.replace(max_successors=limits)
+    built = build(limited, formulation)
+    assert len(built.columns) > len(set(built.owner.tolist()))
+    assert len({column.name for column in built.columns}) == len(built.columns)
+    plan = sc.solve(limited).plan
+    result = sc.solve(limited, formulation=formulation, warm_start=plan)
+    assert result.objective == pytest.approx(sc.solve(limited).objective, rel=1e-9)

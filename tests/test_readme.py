@@ -24,11 +24,13 @@ def test_library_call():
     assert (failures, tried > 8) == (0, True)
 
 
-def test_printed_plan(capsys):
-    shown = re.search(r"<!-- output of: stagecut (.+?) -->\n```\n(.+?)```", TEXT, re.DOTALL)
-    assert run(shown[1].split()) == 0
-    printed = without_times(capsys.readouterr().out)
-    assert printed == without_times(shown[2])
+SHOWN = re.findall(r"<!-- output of: stagecut (.+?) -->\n```\n(.+?)```", TEXT, re.DOTALL)
+
+
+@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_printed_output(command, shown, capsys):
+    assert run(command.split()) == 0
+    assert without_times(capsys.readouterr().out) == without_times(shown)
 
 
 def test_bad_input_lines(capsys):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import RULES, brute_force, ruled_problems
+from oracle import GENERAL, RULES, brute_force, ruled_problems
 
 import stagecut as sc
 from stagecut.dynamic import unstated_by_dp
@@ -44,7 +44,7 @@ def test_pairs_of_rules_agree_with_brute_force(data):
     assert_every_engine_finds(problem, brute_force(problem))
 
 
-@pytest.mark.parametrize("formulation", sc.available_formulations())
+@pytest.mark.parametrize("formulation", GENERAL)
 @settings(max_examples=15)
 @given(st.data())
 def test_every_formulation_states_pairs_of_rules(formulation, data):

@@ -22,6 +22,8 @@ from stagecut.formats import (
     save_profile,
 )
 from stagecut.formulations import available_formulations
+from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
+from stagecut.many import RankedPlan, solve_many
 from stagecut.placement import Placement, place
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
@@ -42,10 +44,14 @@ __all__ = [
     "Explanation",
     "FormatError",
     "Limit",
+    "MicrobatchRange",
+    "ParetoFront",
+    "ParetoPoint",
     "Placement",
     "Plan",
     "PlanError",
     "ProblemError",
+    "RankedPlan",
     "Result",
     "SolverError",
     "SolverNotInstalledError",
@@ -67,10 +73,12 @@ __all__ = [
     "load_plan",
     "load_problem",
     "load_profile",
+    "pareto_front",
     "place",
     "save_plan",
     "save_problem",
     "save_profile",
     "solve",
+    "solve_many",
     "submesh_choices",
 ]

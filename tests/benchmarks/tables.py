@@ -9,6 +9,7 @@ powers of two up to ``D`` unless given; ``max_successors`` int64 like ``cost``, 
 - :func:`noisy`: the same with 1 to 5 % noise on every entry.
 - :func:`memory_limited`: noisy, with 1F1B limits on successors and stages that never fit.
 - :func:`uniform`: independent uniform costs, no structure at all.
+- :func:`additive`: sums of layers' times and nothing else, for models over layers.
 - :func:`profiled`: a published profile from ``../shared/data``, when it is there.
 """
 
@@ -108,6 +109,18 @@ def uniform(
     devices = powers_of_two(num_devices) if sizes is None else np.asarray(sizes, dtype=np.int64)
     rng = np.random.default_rng([seed, 3])
     cost = rng.uniform(0.0, 1.0, (num_layers, num_layers, len(devices)))
+    cost[np.tril_indices(num_layers, -1)] = np.inf
+    return cost, devices, None
+
+
+def additive(
+    num_layers: int, num_devices: int, sizes: Sequence[int] | Int | None = None, seed: int = 0
+) -> Table:
+    """Return sums of layers' times: uneven layers, split over ``n`` devices at ``n ** 0.9``."""
+    devices = powers_of_two(num_devices) if sizes is None else np.asarray(sizes, dtype=np.int64)
+    rng = np.random.default_rng([seed, 4])
+    chain = rng.uniform(0.5, 1.5, num_layers)
+    cost = _range_sums(chain)[..., None] / devices**0.9
     cost[np.tril_indices(num_layers, -1)] = np.inf
     return cost, devices, None
 

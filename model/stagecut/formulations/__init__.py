@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from stagecut.candidates import Candidates
 from stagecut.errors import ProblemError
+from stagecut.formulations import assignment, flow, levels, range_disaggregated, stage_indexed
 from stagecut.formulations import range as range_aggregated
-from stagecut.formulations import range_disaggregated
 from stagecut.formulations.built import BuiltModel
 from stagecut.formulations.rule_rows import add_rule_rows
 from stagecut.problem import StageProblem
@@ -16,10 +16,16 @@ type Builder = Callable[[StageProblem, Candidates, float], BuiltModel]
 BUILDERS: dict[str, Builder] = {
     "range": range_aggregated.build,
     "range_disaggregated": range_disaggregated.build,
+    "levels": levels.build,
+    "flow": flow.build,
+    "flow_all_cuts": flow.build_all_cuts,
+    "stage_indexed": stage_indexed.build,
+    "assignment": assignment.build,
 }
 DEFAULT = "range"
-TIGHTENED = frozenset({"range"})
-"""Formulations that use a floor under the largest stage cost."""
+TIGHTENED = frozenset(BUILDERS) - {"range_disaggregated", "assignment"}
+"""Formulations that ``solve`` gives a floor under the largest stage cost; the others are the
+models that most papers write, as they are."""
 
 
 def available_formulations() -> tuple[str, ...]:
@@ -27,8 +33,8 @@ def available_formulations() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> available_formulations()
-    ('range', 'range_disaggregated')
+    >>> available_formulations()[:3]
+    ('range', 'range_disaggregated', 'levels')
     """
     return tuple(BUILDERS)
 
@@ -49,7 +55,7 @@ def builder(name: str) -> Builder:
 
     def build(problem: StageProblem, candidates: Candidates, floor: float) -> BuiltModel:
         built = state(problem, candidates, floor)
-        add_rule_rows(built.model, problem, candidates, built.weighted)
+        add_rule_rows(built.model, problem, built.candidates, built.weighted)
         return built
 
     return build

@@ -1,6 +1,6 @@
 """A model built by a formulation: the PuLP problem, its variables by meaning, and its scale."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,10 +113,7 @@ class BuiltModel:
             If an index is out of range.
         """
         self._check_submesh(submesh)
-        if not 0 <= layer < self.problem.num_layers:
-            raise ProblemError(
-                f"layer must be within 0..{self.problem.num_layers - 1}, got {layer}"
-            )
+        self._check_layer(layer)
         r = self.candidates
         return self.weighted((r.first <= layer) & (layer <= r.last) & (r.submesh == submesh))
 
@@ -144,9 +141,40 @@ class BuiltModel:
         column = {int(r): k for k, r in enumerate(self.owner)}
         return [column[r] for r in stages]
 
+    def _check_layer(self, layer: int) -> None:
+        if not 0 <= layer < self.problem.num_layers:
+            raise ProblemError(
+                f"layer must be within 0..{self.problem.num_layers - 1}, got {layer}"
+            )
+
     def _check_submesh(self, submesh: int) -> None:
         if not 0 <= submesh < len(self.problem.submeshes):
             raise ProblemError(
                 f"submesh must be an index within 0..{len(self.problem.submeshes) - 1}, "
                 f"got {submesh}"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedModel(BuiltModel):
+    """A model with a column for each place that a candidate may take in a plan.
+
+    Parameters
+    ----------
+    place
+        int64, shape ``(len(columns),)``: the place that a column stands for.
+    place_of
+        From the candidates of a plan, in layer order, to their places.
+    """
+
+    place: Int
+    place_of: Callable[[Candidates], Int]
+
+    def columns_of(self, stages: Sequence[int]) -> list[int]:
+        """Return the columns that are 1 in the plan of these candidates, in layer order."""
+        assert self.owner is not None
+        keys = zip(self.owner.tolist(), self.place.tolist(), strict=True)
+        column = {key: k for k, key in enumerate(keys)}
+        chosen = np.asarray(stages, dtype=np.int64)
+        places = self.place_of(select(self.candidates, chosen)).tolist()
+        return [column[key] for key in zip(stages, places, strict=True)]

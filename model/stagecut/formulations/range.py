@@ -28,52 +28,26 @@ import numpy as np
 import pulp
 
 from stagecut.candidates import Candidates
-from stagecut.formulations import common
+from stagecut.formulations import carry, common
 from stagecut.formulations.built import BuiltModel
 from stagecut.problem import StageProblem
 
 
 def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> BuiltModel:
     """Build the model; ``floor`` is ``t_lo`` in seconds."""
-    model = pulp.LpProblem("range", pulp.LpMinimize)
-    scale = common.cost_scale(candidates, problem.num_layers, floor)
-    costs = (candidates.cost / scale).tolist()
+    model, r = pulp.LpProblem("range", pulp.LpMinimize), candidates
+    num_layers = problem.num_layers
+    scale = common.cost_scale(candidates, num_layers, floor)
     use = common.use_variables(model, candidates)
     bottleneck = model.add_variable("t", 0)
-    carried = [model.add_variable(f"u_{layer}", 0) for layer in range(problem.num_layers)]
-    common.set_objective(model, problem, use, costs, bottleneck)
-    common.add_flow_rows(model, candidates, use, problem.num_layers)  # (R1)
+    total = common.cost_terms(use, candidates.cost / scale)
+    bounds = common.counts(problem, candidates, floor, scale)
+    common.set_objective(model, problem, total, use, bottleneck, bounds)
+    common.add_flow_rows(model, candidates, use, num_layers)  # (R1)
     common.add_device_row(model, problem, candidates, use)  # (R2)
     raised = np.maximum(candidates.cost, floor) / scale
-    _add_carry_rows(model, candidates, use, raised.tolist(), carried)  # (R3)
-    _add_epigraph_rows(model, carried, bottleneck)  # (R4)
-    common.add_successor_rows(model, candidates, use, problem.num_layers)  # (R5)
+    carried = carry.add_carry_rows(model, use, raised, r.first, r.last, num_layers)  # (R3)
+    carry.add_epigraph_rows(model, carried, bottleneck)  # (R4)
+    common.add_successor_rows(model, candidates, use, num_layers)  # (R5)
     owner = np.arange(len(candidates), dtype=np.int64)
     return BuiltModel(problem, candidates, model, use, owner, bottleneck, scale)
-
-
-def _add_carry_rows(
-    model: pulp.LpProblem,
-    candidates: Candidates,
-    use: list[pulp.LpVariable],
-    costs: list[float],
-    carried: list[pulp.LpVariable],
-) -> None:
-    rows: list[common.Terms] = [[(u, 1.0)] for u in carried]
-    for previous, row in zip(carried, rows[1:], strict=False):
-        row.append((previous, -1.0))
-    ranges = zip(use, candidates.first.tolist(), candidates.last.tolist(), costs, strict=True)
-    for x, i, j, cost in ranges:
-        rows[i].append((x, -cost))
-        if j + 1 < len(rows):
-            rows[j + 1].append((x, cost))
-    for layer, row in enumerate(rows):
-        model.addConstraint(common.expression(row) == 0.0, f"carry_{layer}")
-
-
-def _add_epigraph_rows(
-    model: pulp.LpProblem, carried: list[pulp.LpVariable], bottleneck: pulp.LpVariable
-) -> None:
-    for layer, u in enumerate(carried):
-        row = common.expression([(bottleneck, 1.0), (u, -1.0)])
-        model.addConstraint(row >= 0.0, f"epigraph_{layer}")

@@ -31,13 +31,14 @@ def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> 
     """Build the model; ``floor`` only scales it, since this is the textbook baseline."""
     model = pulp.LpProblem("range_disaggregated", pulp.LpMinimize)
     scale = common.cost_scale(candidates, problem.num_layers, floor)
-    costs = (candidates.cost / scale).tolist()
     use = common.use_variables(model, candidates)
     bottleneck = model.add_variable("t", 0)
-    common.set_objective(model, problem, use, costs, bottleneck)
+    bounds = common.counts(problem, candidates, floor, scale)
+    total = common.cost_terms(use, candidates.cost / scale)
+    common.set_objective(model, problem, total, use, bottleneck, bounds)
     common.add_cover_rows(model, candidates, use, problem.num_layers)  # (R1)
     common.add_device_row(model, problem, candidates, use)  # (R2)
-    _add_epigraph_rows(model, candidates, use, costs, bottleneck)  # (R3)
+    _add_epigraph_rows(model, candidates, total, bottleneck)  # (R3)
     common.add_successor_rows(model, candidates, use, problem.num_layers)  # (R4)
     owner = np.arange(len(candidates), dtype=np.int64)
     return BuiltModel(problem, candidates, model, use, owner, bottleneck, scale)
@@ -46,11 +47,10 @@ def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> 
 def _add_epigraph_rows(
     model: pulp.LpProblem,
     candidates: Candidates,
-    use: list[pulp.LpVariable],
-    costs: list[float],
+    total: common.Terms,
     bottleneck: pulp.LpVariable,
 ) -> None:
-    for r, (x, cost) in enumerate(zip(use, costs, strict=True)):
+    for r, (x, cost) in enumerate(total):
         i, j = int(candidates.first[r]), int(candidates.last[r])
         m, c = int(candidates.submesh[r]), int(candidates.config[r])
         row = common.expression([(bottleneck, 1.0), (x, -cost)])

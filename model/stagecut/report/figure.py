@@ -49,22 +49,33 @@ def plot_plan(problem: StageProblem, plan: Plan) -> "Figure":
     PlanError
         If the plan is not valid.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UnsupportedError(
-            "drawing a plan needs matplotlib; install it with: pip install 'stagecut[plot]'"
-        ) from None
     evaluate(problem, plan)
     bottleneck = max(stage.cost for stage in plan.stages)
     height = float(np.clip(1.6 + 0.28 * plan.num_stages, 3.2, 12.0))
-    figure = Figure(figsize=(10.0, height), layout="constrained")
+    figure = new_figure(10.0, height, "drawing a plan")
     blocks, bars = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_blocks(blocks, problem, plan, bottleneck)
     _draw_bars(bars, plan, bottleneck)
     for axes in (blocks, bars):
         axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def new_figure(width: float, height: float, purpose: str) -> "Figure":
+    """Return an empty figure of ``width`` by ``height`` inches.
+
+    Raises
+    ------
+    UnsupportedError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UnsupportedError(
+            f"{purpose} needs matplotlib; install it with: pip install 'stagecut[plot]'"
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _colors(plan: Plan, bottleneck: float) -> list[str]:
