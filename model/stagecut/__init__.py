@@ -27,6 +27,7 @@ from stagecut.formulations import available_formulations
 from stagecut.formulations.built import BuiltModel
 from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
 from stagecut.many import RankedPlan, solve_many
+from stagecut.placement import Placement, place
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
@@ -51,6 +52,7 @@ __all__ = [
     "MicrobatchRange",
     "ParetoFront",
     "ParetoPoint",
+    "Placement",
     "Plan",
     "PlanError",
     "ProblemError",
@@ -79,6 +81,7 @@ __all__ = [
     "load_problem",
     "load_profile",
     "pareto_front",
+    "place",
     "save_model",
     "save_plan",
     "save_problem",
