@@ -33,7 +33,7 @@ from stagecut.result import Statistics
 from stagecut.strategies.decode import INTEGRALITY, Incumbent, decode
 from stagecut.strategies.fixing import hopeful, reduced_costs
 from stagecut.strategies.floor import Feasibility
-from stagecut.strategies.nodes import Models
+from stagecut.strategies.nodes import Models, other_integers
 from stagecut.strategies.relaxation import relaxation
 
 FEW = 24
@@ -145,7 +145,7 @@ class Search:
             self._closed = min(self._closed, bound)
             return
         used = np.array([column.varValue for column in built.columns])
-        if np.minimum(np.abs(used), np.abs(1 - used)).max(initial=0.0) <= INTEGRALITY / 100:
+        if _is_integral(used) and _is_integral(other_integers(built)):
             self._offer(decode(built, None, self.asked.solver))
             self._closed = min(self._closed, bound)
             return
@@ -225,3 +225,7 @@ class Search:
         if self.asked.request.progress is not None:
             known = (value if math.isfinite(value) else None for value in (self.best, self.bound))
             self.asked.request.progress(*known)
+
+
+def _is_integral(values: Float) -> bool:
+    return bool(np.abs(values - np.round(values)).max(initial=0.0) <= INTEGRALITY / 100)
