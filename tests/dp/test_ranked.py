@@ -1,4 +1,4 @@
-"""The k best plans of tables too large to enumerate: ranked passes at every threshold, no bounds."""
+"""The k best plans where there are too many to enumerate: passes at every threshold, no bounds."""
 
 import numpy as np
 import pytest
