@@ -48,7 +48,8 @@ def pareto_front(
 
     Arguments as for :func:`stagecut_dp.solve`. A plan is dominated when another has no larger sum
     of stage costs and no larger largest stage cost, and one of them smaller. The front answers
-    every number of micro-batches at once.
+    every number of micro-batches at once. A part of it would say nothing about the rest, so there
+    is no time limit; Ctrl-C raises ``KeyboardInterrupt``.
 
     Raises
     ------

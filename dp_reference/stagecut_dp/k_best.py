@@ -51,7 +51,8 @@ def k_best(
     Plans are distinct as lists of ``(first, last, submesh, config)``: the same ranges and submeshes
     in another config are another plan. Fewer are returned when there are fewer; among plans of
     equal objective at the end of the list, which ones are returned is not defined, but the same
-    input gives the same list. Other arguments as for :func:`stagecut_dp.solve`.
+    input gives the same list. There is no time limit; Ctrl-C raises ``KeyboardInterrupt``. Other
+    arguments as for :func:`stagecut_dp.solve`.
 
     Raises
     ------
