@@ -31,6 +31,7 @@ from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
 from stagecut.solve import solve
+from stagecut.stress import Stress, stress
 from stagecut.submesh import Submesh
 from stagecut.submeshes import submesh_choices
 
@@ -61,6 +62,7 @@ __all__ = [
     "StagecutError",
     "Statistics",
     "Status",
+    "Stress",
     "Submesh",
     "UnsupportedError",
     "available_formulations",
@@ -80,5 +82,6 @@ __all__ = [
     "save_profile",
     "solve",
     "solve_many",
+    "stress",
     "submesh_choices",
 ]

@@ -29,6 +29,7 @@ from stagecut.couplings import (
 )
 from stagecut.placement import always_fit, too_wide
 from stagecut.problem import StageProblem
+from stagecut.worst_case import is_robust
 
 
 def linear_rows(problem: StageProblem, stages: Stages) -> list[Row]:
@@ -120,6 +121,8 @@ def couplings(problem: StageProblem) -> Iterator[Coupling]:
         yield same_size_ends_coupling(problem)
     for n, budget in enumerate(rules.budgets):
         yield budget_coupling(problem, budget, n)
+    if is_robust(problem):
+        yield Coupling("robustness", lambda _: [])  # formulations.robust states it
     for p, grid in enumerate(rules.cluster or () if rules.placeable else ()):
         available = problem.num_devices if problem.pools is None else problem.pools[str(grid.pool)]
         shapes = [shape for shape in problem.submeshes if shape.pool == grid.pool]

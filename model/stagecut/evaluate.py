@@ -12,6 +12,7 @@ from stagecut.errors import PlanError, ProblemError
 from stagecut.plan import Plan, Stage
 from stagecut.problem import Objective, StageProblem
 from stagecut.rule_check import rule_violations
+from stagecut.worst_case import is_robust, worst_objective
 
 COST_TOLERANCE = 1e-9
 """Relative difference allowed between a stage's recorded cost and the table."""
@@ -28,7 +29,8 @@ class Evaluation:
     bottleneck
         Largest stage cost.
     objective
-        The problem's objective.
+        The problem's objective; in the worst case where the problem asks for ``robustness``. Total
+        and bottleneck are always those of the costs as they are.
     """
 
     total: float
@@ -86,10 +88,24 @@ def evaluate(problem: StageProblem, plan: Plan) -> Evaluation:
         cost = _table_cost(problem, stage)
         total = cost + total
         bottleneck = max(bottleneck, cost)
-    objective = combine(
-        problem.objective, total, bottleneck, plan.num_stages, problem.num_microbatches
-    )
+    if is_robust(problem):
+        objective = _worst(problem, plan)
+    else:
+        objective = combine(
+            problem.objective, total, bottleneck, plan.num_stages, problem.num_microbatches
+        )
     return Evaluation(total, bottleneck, objective)
+
+
+def _worst(problem: StageProblem, plan: Plan) -> float:
+    assert problem.cost_spread is not None
+    return worst_objective(
+        problem.objective,
+        [_table_cost(problem, stage) for stage in plan.stages],
+        [float(problem.cost_spread[_index(problem, stage)]) for stage in plan.stages],
+        problem.robustness,
+        problem.num_microbatches,
+    )
 
 
 def combine(

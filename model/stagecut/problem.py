@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stagecut.errors import ProblemError
 from stagecut.rules import StageRules
 from stagecut.submesh import Submesh, SubmeshLike
-from stagecut.validation import as_cost_table, as_limit_table
+from stagecut.validation import as_cost_table, as_limit_table, as_spread_table
 
 Objective = Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
@@ -53,6 +53,12 @@ class StageProblem:
         Side constraints.
     layer_names
         ``K`` names, or ``None``.
+    cost_spread
+        Seconds that a stage takes longer when it runs slow, in the shape of ``cost``; or one
+        number, the share of its cost. Stored in seconds. ``None`` = none.
+    robustness
+        ``Γ``: the objective is the worst case in which up to ``Γ`` stages run slow (Bertsimas and
+        Sim, 2004); 0 = the costs as they are.
 
     Attributes
     ----------
@@ -83,6 +89,8 @@ class StageProblem:
     use_all_devices: bool = True
     rules: StageRules = field(default_factory=StageRules)
     layer_names: tuple[str, ...] | None = None
+    cost_spread: npt.NDArray[np.float64] | None = None
+    robustness: int = 0
     pool_devices: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
@@ -96,6 +104,8 @@ class StageProblem:
         use_all_devices: bool = True,
         rules: StageRules | None = None,
         layer_names: Sequence[str] | None = None,
+        cost_spread: npt.ArrayLike | None = None,
+        robustness: int = 0,
     ) -> None:
         shapes = _distinct_submeshes(submeshes)
         table = as_cost_table(cost, len(shapes))
@@ -113,6 +123,8 @@ class StageProblem:
             "use_all_devices": _boolean("use_all_devices", use_all_devices),
             "rules": _rules(rules, table.shape[0], shapes),
             "layer_names": _names(layer_names, table.shape[0]),
+            "cost_spread": as_spread_table(cost_spread, np.shape(cost), table),
+            "robustness": _robustness(robustness, cost_spread),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -231,6 +243,14 @@ def _known_objective(objective: str) -> Objective:
     if objective not in OBJECTIVES:
         raise ProblemError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
     return cast("Objective", objective)
+
+
+def _robustness(robustness: int, cost_spread: object) -> int:
+    if robustness == 0 and not isinstance(robustness, bool):
+        return 0
+    if cost_spread is None:
+        raise ProblemError(f"robustness={robustness!r} needs cost_spread; give one")
+    return positive_integer("robustness", robustness)
 
 
 def _boolean(name: str, value: object) -> bool:

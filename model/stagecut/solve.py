@@ -3,17 +3,21 @@
 import logging
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 from stagecut import backend
 from stagecut.dynamic import solve_dp, unstated_by_dp
 from stagecut.errors import ProblemError, UnsupportedError
+from stagecut.evaluate import evaluate
 from stagecut.formulations import DEFAULT, builder
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
 from stagecut.result import Result
 from stagecut.strategies import STRATEGIES, solve_direct
+from stagecut.strategies.direct import check_start
+from stagecut.worst_case import plain_equivalent
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +101,25 @@ def solve(
         log=log,
         progress=progress,
     )
+    if (plain := plain_equivalent(problem)) is not None:
+        if warm_start is not None:
+            check_start(problem, warm_start)
+            warm_start = warm_start.priced_by(plain)
+        return _in_costs_of(
+            problem, _solved(plain, solver, formulation, strategy, request, warm_start)
+        )
+    return _solved(problem, solver, formulation, strategy, request, warm_start)
+
+
+def _solved(
+    problem: StageProblem,
+    solver: str,
+    formulation: str,
+    strategy: str,
+    request: backend.Request,
+    warm_start: Plan | None,
+) -> Result:
+    """Choose the engine and run it."""
     chosen = _choose(backend.known_solver(solver), formulation, strategy, request)
     if chosen == "auto":
         unstated = unstated_by_dp(problem)
@@ -108,6 +131,18 @@ def solve(
     logger.info("solver %s, formulation %s, strategy direct", chosen, name)
     return solve_direct(
         problem, solver=chosen, formulation=name, request=request, warm_start=warm_start
+    )
+
+
+def _in_costs_of(problem: StageProblem, result: Result) -> Result:
+    """Return the result of an equivalent problem with the costs of the one that was asked."""
+    if result.plan is None:
+        return result
+    plan = result.plan.priced_by(problem)
+    objective = evaluate(problem, plan).objective
+    exact = result.bound is not None and (result.gap == 0 or result.bound > objective)
+    return replace(
+        result, plan=plan, objective=objective, bound=objective if exact else result.bound
     )
 
 

@@ -106,6 +106,20 @@ def judge(
     return Status.FEASIBLE, bound
 
 
+def check_start(problem: StageProblem, plan: Plan) -> None:
+    """Raise unless ``plan`` is a plan of the problem.
+
+    Raises
+    ------
+    ProblemError
+        With what the referee says.
+    """
+    try:
+        check(problem, plan)
+    except PlanError as error:
+        raise ProblemError(f"warm_start is not a plan of this problem: {error}") from error
+
+
 def set_start(built: BuiltModel, plan: Plan) -> None:
     """Give the model's variables the values of ``plan``.
 
@@ -117,10 +131,7 @@ def set_start(built: BuiltModel, plan: Plan) -> None:
     ProblemError
         If ``plan`` is not a plan of the problem.
     """
-    try:
-        check(built.problem, plan)
-    except PlanError as error:
-        raise ProblemError(f"warm_start is not a plan of this problem: {error}") from error
+    check_start(built.problem, plan)
     for variable in built.columns:
         variable.setInitialValue(0.0)
     for column in built.columns_of(_kept(built, plan)):

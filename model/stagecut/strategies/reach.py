@@ -18,6 +18,7 @@ from stagecut.candidates import Candidates, select
 from stagecut.formulations import common
 from stagecut.problem import StageProblem
 from stagecut.strategies.floor import Feasibility
+from stagecut.worst_case import is_robust
 
 WIDE = 1e6
 """Largest cost in units of the model's scale that needs no ladder."""
@@ -40,8 +41,11 @@ def within_reach(
     Returns
     -------
     candidates, floor
-        The floor in seconds; 0 where no ladder was needed.
+        The floor in seconds; 0 where no ladder was needed, or where the worst case counts, for
+        which the bounds above do not hold.
     """
+    if is_robust(problem):
+        return candidates, 0.0
     scale = common.cost_scale(candidates, problem.num_layers)
     largest = float(candidates.cost.max(initial=0.0))
     if largest <= WIDE * scale:
