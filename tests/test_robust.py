@@ -104,6 +104,12 @@ def test_the_dp_states_worst_cases_that_one_stage_decides_and_no_others():
         sc.pareto_front(two_layers(robustness=1))
 
 
+def test_models_state_the_worst_case_or_refuse():
+    assert sc.solve(sc.build(two_layers(robustness=1))).objective == 8.0
+    with pytest.raises(sc.UnsupportedError, match="build it for cost"):
+        sc.build(two_layers(robustness=1, objective="bottleneck"))
+
+
 @pytest.mark.parametrize("robustness", [1, 2])
 def test_warm_start_keeps_its_costs(robustness):
     problem = two_layers(robustness=robustness)

@@ -23,7 +23,7 @@ from stagecut.plan import Plan
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics
 from stagecut.strategies.decode import Incumbent
-from stagecut.strategies.direct import judge
+from stagecut.strategies.outcome import judge
 
 logger = logging.getLogger(__name__)
 

@@ -19,13 +19,25 @@ Constraints
 import numpy as np
 import pulp
 
+from stagecut.errors import UnsupportedError
 from stagecut.formulations.built import BuiltModel
 from stagecut.formulations.common import Terms, expression
 
 
 def add_worst_case(built: BuiltModel) -> None:
-    """Replace the objective of ``built`` by the worst case, for ``training`` and ``latency``."""
+    """Replace the objective of ``built`` by the worst case, for ``training`` and ``latency``.
+
+    Raises
+    ------
+    UnsupportedError
+        For other objectives, which :func:`stagecut.worst_case.plain_equivalent` states.
+    """
     problem, model = built.problem, built.model
+    if problem.objective not in ("training", "latency"):
+        raise UnsupportedError(
+            f"a model of {problem.objective!r} has no worst case of its own; build it for "
+            "cost + cost_spread with robustness=0, which is the same"
+        )
     weight = float(problem.num_microbatches - 1) if problem.objective == "training" else 0.0
     spreads = _spread_variables(built)  # (W1)
     worst = model.add_variable("z", 0)
