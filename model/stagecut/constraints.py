@@ -17,6 +17,7 @@ from itertools import product
 import numpy as np
 
 from stagecut.couplings import (
+    TRANSFERS,
     Coupling,
     Mask,
     Row,
@@ -121,6 +122,8 @@ def couplings(problem: StageProblem) -> Iterator[Coupling]:
         yield same_size_ends_coupling(problem)
     for n, budget in enumerate(rules.budgets):
         yield budget_coupling(problem, budget, n)
+    if problem.transfers is not None:
+        yield Coupling(TRANSFERS, lambda _: [])  # formulations.transfer_rows states them
     if is_robust(problem):
         yield Coupling("robustness", lambda _: [])  # formulations.robust states it
     for p, grid in enumerate(rules.cluster or () if rules.placeable else ()):

@@ -25,9 +25,9 @@ class Evaluation:
     Parameters
     ----------
     total
-        Sum of stage costs.
+        Sum of stage costs and transfers.
     bottleneck
-        Largest stage cost.
+        Largest stage cost or transfer.
     objective
         The problem's objective; in the worst case where the problem asks for ``robustness``. Total
         and bottleneck are always those of the costs as they are.
@@ -83,11 +83,11 @@ def evaluate(problem: StageProblem, plan: Plan) -> Evaluation:
     Evaluation(total=2.0, bottleneck=1.0, objective=5.0)
     """
     check(problem, plan)
-    total, bottleneck = 0.0, 0.0
+    total, bottleneck, after = 0.0, 0.0, None
     for stage in reversed(plan.stages):
-        cost = _table_cost(problem, stage)
-        total = cost + total
-        bottleneck = max(bottleneck, cost)
+        cost, sent = _table_cost(problem, stage), _transfer(problem, stage, after)
+        total = cost + (sent + total)
+        bottleneck, after = max(bottleneck, cost, sent), stage
     if is_robust(problem):
         objective = _worst(problem, plan)
     else:
@@ -95,6 +95,15 @@ def evaluate(problem: StageProblem, plan: Plan) -> Evaluation:
             problem.objective, total, bottleneck, plan.num_stages, problem.num_microbatches
         )
     return Evaluation(total, bottleneck, objective)
+
+
+def _transfer(problem: StageProblem, stage: Stage, after: Stage | None) -> float:
+    """Return the seconds between a stage and the one after it."""
+    if problem.transfers is None or after is None:
+        return 0.0
+    shapes = problem.submeshes
+    pair = shapes.index(stage.submesh), shapes.index(after.submesh)
+    return float(problem.transfers[stage.last_layer, *pair])
 
 
 def _worst(problem: StageProblem, plan: Plan) -> float:

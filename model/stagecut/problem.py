@@ -12,10 +12,10 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from stagecut.errors import ProblemError
+from stagecut.errors import ProblemError, UnsupportedError
 from stagecut.rules import StageRules
 from stagecut.submesh import Submesh, SubmeshLike
-from stagecut.validation import as_cost_table, as_limit_table, as_spread_table
+from stagecut.validation import as_cost_table, as_limit_table, as_spread_table, as_transfer_table
 
 Objective = Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
@@ -59,6 +59,11 @@ class StageProblem:
     robustness
         ``Γ``: the objective is the worst case in which up to ``Γ`` stages run slow (Bertsimas and
         Sim, 2004); 0 = the costs as they are.
+    transfers
+        float64, shape ``(K - 1, S, S)``, seconds: what the cut after layer ``k`` takes for one
+        micro-batch, both ways, from a stage on one submesh to the next on another. A transfer is a
+        step of the pipeline that overlaps with computing: it adds to the total, and the bottleneck
+        is the largest stage cost or transfer. ``None`` = none besides what ``cost`` holds.
 
     Attributes
     ----------
@@ -69,6 +74,8 @@ class StageProblem:
     ------
     ProblemError
         If an argument breaks a rule; the message names argument, rule, value and way out.
+    UnsupportedError
+        On ``robustness`` together with ``transfers``.
 
     Examples
     --------
@@ -91,6 +98,7 @@ class StageProblem:
     layer_names: tuple[str, ...] | None = None
     cost_spread: npt.NDArray[np.float64] | None = None
     robustness: int = 0
+    transfers: npt.NDArray[np.float64] | None = None
     pool_devices: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
@@ -106,6 +114,7 @@ class StageProblem:
         layer_names: Sequence[str] | None = None,
         cost_spread: npt.ArrayLike | None = None,
         robustness: int = 0,
+        transfers: npt.ArrayLike | None = None,
     ) -> None:
         shapes = _distinct_submeshes(submeshes)
         table = as_cost_table(cost, len(shapes))
@@ -125,7 +134,13 @@ class StageProblem:
             "layer_names": _names(layer_names, table.shape[0]),
             "cost_spread": as_spread_table(cost_spread, np.shape(cost), table),
             "robustness": _robustness(robustness, cost_spread),
+            "transfers": as_transfer_table(transfers, table.shape[0], table.shape[2]),
         }
+        if values["robustness"] and transfers is not None:
+            raise UnsupportedError(
+                "a worst case with transfers is not supported; set robustness=0 or leave out "
+                "transfers"
+            )
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

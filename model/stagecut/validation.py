@@ -114,6 +114,32 @@ def as_spread_table(
     return table
 
 
+def as_transfer_table(
+    transfers: npt.ArrayLike | None, num_layers: int, num_submeshes: int
+) -> npt.NDArray[np.float64] | None:
+    """Return ``transfers`` as read-only float64 seconds, shape ``(K - 1, S, S)``, or ``None``.
+
+    Raises
+    ------
+    ProblemError
+        On another shape, or on values that are not finite and >= 0.
+    """
+    if transfers is None:
+        return None
+    table = _numeric("transfers", transfers).astype(np.float64)
+    shape = (num_layers - 1, num_submeshes, num_submeshes)
+    if table.shape != shape:
+        raise ProblemError(f"transfers must have shape (K - 1, S, S), {shape}, got {table.shape}")
+    wrong = ~np.isfinite(table) | (table < 0)
+    if wrong.any():
+        where = tuple(int(place) for place in np.argwhere(wrong)[0])
+        raise ProblemError(
+            f"transfers must be seconds >= 0, got transfers{list(where)} = {table[where]!r}"
+        )
+    table.flags.writeable = False
+    return table
+
+
 def _numeric(name: str, value: npt.ArrayLike) -> npt.NDArray[np.generic]:
     try:
         table = np.asarray(value)

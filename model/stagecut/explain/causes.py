@@ -95,5 +95,5 @@ class Oracle:
 
     def _solve(self, problem: StageProblem) -> Result:
         free = np.where(np.isfinite(problem.cost), 0.0, np.inf)
-        problem = problem.replace(cost_spread=None, robustness=0)
+        problem = problem.replace(cost_spread=None, robustness=0, transfers=None)
         return solve(problem.replace(cost=free, objective="latency"), time_limit=self.time_limit)

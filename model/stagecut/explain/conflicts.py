@@ -145,7 +145,7 @@ def _budget_change(problem: StageProblem, others: StageRules, part: Part) -> str
     (budget,) = part.value
     weights = np.array([budget.of(shape) for shape in problem.submeshes])[:, None]
     taken = np.where(np.isfinite(problem.cost), weights, np.inf)
-    plain = problem.replace(cost_spread=None, robustness=0)
+    plain = problem.replace(cost_spread=None, robustness=0, transfers=None)
     least = solve(plain.replace(cost=taken, objective="latency", rules=others)).objective
     if least is None:
         return f"drop {part.text}"

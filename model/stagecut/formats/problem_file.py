@@ -20,7 +20,7 @@ from stagecut.formats.rules_file import (
 from stagecut.formats.schema import ProblemFile, ProfileFile, parse
 from stagecut.problem import StageProblem
 
-OPTIONAL_TABLES = ("max_successors", "cost_spread")
+OPTIONAL_TABLES = ("max_successors", "cost_spread", "transfers")
 
 INLINE_ENTRIES = 20_000
 """Cost tables with more entries go to an ``.npz`` beside the JSON."""
@@ -126,6 +126,7 @@ def _problem(
         layer_names=fields.layer_names,
         cost_spread=tables.get("cost_spread"),
         robustness=fields.robustness,
+        transfers=tables.get("transfers"),
     )
 
 
@@ -169,7 +170,7 @@ def _array(name: str, lists: Any) -> npt.NDArray[Any] | None:
         array = np.array(lists, dtype=object)
     except ValueError:
         raise ProblemError(f"{name} must be a full array, got ragged rows") from None
-    if array.ndim != 4:
+    if array.ndim != (3 if name == "transfers" else 4):
         raise ProblemError(f"{name} must be a full array, got ragged or empty rows")
     if (array == None).any():  # noqa: E711 - elementwise
         return np.where(array == None, np.inf, array).astype(np.float64)  # noqa: E711

@@ -9,6 +9,7 @@ from stagecut.formulations import range as range_aggregated
 from stagecut.formulations.built import BuiltModel
 from stagecut.formulations.robust import add_worst_case
 from stagecut.formulations.rule_rows import add_rule_rows
+from stagecut.formulations.transfer_rows import add_transfers
 from stagecut.problem import StageProblem
 from stagecut.worst_case import is_robust
 
@@ -58,6 +59,8 @@ def builder(name: str) -> Builder:
     def build(problem: StageProblem, candidates: Candidates, floor: float) -> BuiltModel:
         built = state(problem, candidates, floor)
         add_rule_rows(built.model, problem, built.candidates, built.weighted)
+        if problem.transfers is not None:
+            add_transfers(built, problem.transfers)
         if is_robust(problem):
             add_worst_case(built)
         return built
