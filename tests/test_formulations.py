@@ -12,7 +12,7 @@ from stagecut.formulations import builder
 from stagecut.formulations.built import BuiltModel
 from stagecut.strategies import relaxation
 from stagecut.strategies.decode import decode
-from stagecut.strategies.direct import set_start
+from stagecut.strategies.start import set_start
 
 FORMULATIONS = sc.available_formulations()
 
@@ -153,3 +153,43 @@ def test_a_column_stands_for_one_place_of_a_candidate(problem, formulation):
     plan = sc.solve(limited).plan
     result = sc.solve(limited, formulation=formulation, warm_start=plan)
     assert result.objective == pytest.approx(sc.solve(limited).objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("formulation", GENERAL)
+def test_stages_times_bottleneck_with_costs_twelve_orders_apart(formulation):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        problem = sc.StageProblem(
+            10.0 ** (12.0 * rng.random((8, 8, 2))),
+            [(1, 1), (1, 2)],
+            7,
+            4,
+            objective="stages_times_bottleneck",
+            use_all_devices=bool(seed % 2),
+        )
+        result = sc.solve(problem, formulation=formulation)
+        assert result.status is sc.Status.OPTIMAL
+        assert result.objective == pytest.approx(sc.solve(problem).objective, rel=1e-9)
+
+
+def test_the_product_is_bounded_by_the_number_of_stages(problem):
+    """Five layers on 4 devices: one stage holds all, four stages leave none of more than two."""
+    counted = problem.replace(objective="stages_times_bottleneck")
+    built = build(counted, "range")
+    rows = {row.name: row for row in built.model.constraints()}
+    dearest = {s: -min(c for _, c in rows[f"most_{s}"].items()) * built.scale for s in (1, 4)}
+    assert dearest == pytest.approx({1: 9.0, 4: 5.0})
+    assert "most_5" not in rows
+
+
+def test_assignment_states_pools_and_counts_of_stages(problem):
+    """Both are about the submeshes of stages alone."""
+    shapes = [sc.Submesh(1, 1, "old"), sc.Submesh(1, 2, "new")]
+    rules = sc.StageRules(num_stages=3)
+    pooled = problem.replace(submeshes=shapes, num_devices={"old": 1, "new": 4}, rules=rules)
+    result = sc.solve(pooled, formulation="assignment")
+    assert result.objective == pytest.approx(sc.solve(pooled, formulation="range").objective)
+    assert [stage.submesh.pool for stage in result.plan.stages].count("old") == 1
+    ranged = problem.replace(rules=sc.StageRules(max_layers_per_stage=2))
+    with pytest.raises(sc.UnsupportedError, match=r"layers 0\.\.2 on submesh 0 cost inf s"):
+        sc.solve(ranged, formulation="assignment")

@@ -1,7 +1,8 @@
 """How far each formulation's LP value is from the optimum, and what the LP takes.
 
 ``python tests/benchmarks/strength.py`` prints the tables of docs/formulations.md. The optimum is
-the dynamic programme's; the gap is ``1 - LP value / optimum``.
+the dynamic programme's; the gap is ``1 - LP value / optimum``. With ``--solve`` it prints the
+CPU seconds that ``stagecut.solve`` takes to prove the optimum instead.
 """
 
 import argparse
@@ -26,6 +27,12 @@ from stagecut.strategies.floor import Feasibility, bottleneck_floor  # noqa: E40
 
 KINDS = (*tables.KINDS, "additive")
 
+type Instance = tuple[sc.StageProblem, Candidates, float, float]
+"""Problem, candidates, floor and optimum in seconds."""
+
+type Groups = list[list[Instance]]
+"""By kind of table, by seed."""
+
 
 @dataclass(frozen=True)
 class Relaxed:
@@ -44,15 +51,49 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--microbatches", type=int, default=64)
     parser.add_argument("--time-limit", type=float, default=30.0, help="seconds for one LP")
+    parser.add_argument("--formulations", nargs="+", default=sc.available_formulations())
+    parser.add_argument("--solve", type=float, help="seconds for one call of solve")
     options = parser.parse_args()
     for size in options.sizes:
         num_layers, num_devices = map(int, size.split(","))
-        show(f"\nK = {num_layers}, D = {num_devices}: gap without / with the floor, %\n")
-        show("| formulation | " + " | ".join(KINDS) + " | columns | nonzeros | LP seconds |")
-        show("|---" * (len(KINDS) + 4) + "|")
         groups = [list(problems(kind, num_layers, num_devices, options)) for kind in KINDS]
-        for formulation in sc.available_formulations():
-            show(line(formulation, groups, options.time_limit))
+        if options.solve is None:
+            show_gaps(f"K = {num_layers}, D = {num_devices}", groups, options)
+        else:
+            show_seconds(f"K = {num_layers}, D = {num_devices}", groups, options)
+
+
+def show_gaps(size: str, groups: Groups, options: argparse.Namespace) -> None:
+    """Print gaps and sizes of the LPs."""
+    show(f"\n{size}: gap without / with the floor, %\n")
+    show("| formulation | " + " | ".join(KINDS) + " | columns | nonzeros | LP seconds |")
+    show("|---" * (len(KINDS) + 4) + "|")
+    for formulation in options.formulations:
+        show(line(formulation, groups, options.time_limit))
+
+
+def show_seconds(size: str, groups: Groups, options: argparse.Namespace) -> None:
+    """Print median CPU seconds to a proven optimum; ``>`` where the median run met the limit."""
+    show(f"\n{size}: CPU seconds to the proven optimum\n")
+    show("| formulation | " + " | ".join(KINDS) + " |")
+    show("|---" * (len(KINDS) + 1) + "|")
+    for formulation in options.formulations:
+        cells = [seconds(formulation, group, options.solve) for group in groups]
+        show(f"| `{formulation}` | " + " | ".join(cells) + " |")
+
+
+def seconds(formulation: str, group: list[Instance], time_limit: float) -> str:
+    """Return the median over the seeds of one kind of table."""
+    taken = []
+    for problem, *_ in group:
+        try:
+            result = sc.solve(problem, formulation=formulation, time_limit=time_limit)
+        except sc.UnsupportedError:
+            return "-"
+        proven = result.status is sc.Status.OPTIMAL
+        taken.append(result.statistics.cpu_seconds if proven else time_limit)
+    middle = median(taken)
+    return f"> {time_limit:.0f}" if middle >= time_limit else f"{middle:.2f}"
 
 
 def show(text: str) -> None:
@@ -63,7 +104,7 @@ def show(text: str) -> None:
 
 def problems(
     kind: str, num_layers: int, num_devices: int, options: argparse.Namespace
-) -> Iterator[tuple[sc.StageProblem, Candidates, float, float]]:
+) -> Iterator[Instance]:
     """Yield problem, candidates, floor and optimum for each seed."""
     for seed in range(options.seeds):
         cost, sizes, limits = getattr(tables, kind)(num_layers, num_devices, seed=seed)
@@ -80,7 +121,7 @@ def problems(
 
 def line(
     formulation: str,
-    groups: list[list[tuple[sc.StageProblem, Candidates, float, float]]],
+    groups: Groups,
     time_limit: float,
 ) -> str:
     """Return a row of the table: medians over seeds, sizes and seconds over all with the floor."""
@@ -102,7 +143,7 @@ def line(
 
 def relax(
     formulation: str,
-    instance: tuple[sc.StageProblem, Candidates, float, float],
+    instance: Instance,
     with_floor: bool,
     time_limit: float,
 ) -> Relaxed | None:

@@ -23,7 +23,7 @@ Constraints
 Summed over ``b``, (R5) is the epigraph row of ``range`` with coefficients ``max(c_r, T_0)``; each
 level may take its maximum at another layer, so the LP bound is at least that of ``range``.
 
-Cannot express: nothing of the problem. It has up to eight times the nonzeros of ``range``.
+Cannot express: nothing of the problem. It has up to five times the nonzeros of ``range``.
 """
 
 from itertools import pairwise
@@ -36,8 +36,8 @@ from stagecut.formulations import carry, common
 from stagecut.formulations.built import BuiltModel
 from stagecut.problem import StageProblem
 
-NUM_LEVELS = 8
-FIRST_WIDTH = 1 / 16
+NUM_LEVELS = 5
+FIRST_WIDTH = 1 / 64
 """Width of the lowest level, in units of ``T_0``."""
 
 
@@ -49,10 +49,8 @@ def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> 
     costs = candidates.cost / scale
     use = common.use_variables(model, candidates)
     bottleneck = model.add_variable("t", 0)
-    total, bounds = (
-        common.cost_terms(use, costs),
-        common.counts(problem, candidates, floor, scale),
-    )
+    total = common.cost_terms(use, costs)
+    bounds = common.counts(problem, candidates, floor, scale)
     common.set_objective(model, problem, total, use, bottleneck, bounds)
     common.add_flow_rows(model, candidates, use, num_layers)  # (R1)
     common.add_device_row(model, problem, candidates, use)  # (R2)
@@ -75,7 +73,7 @@ def thresholds(lowest: float, largest: float) -> Float:
     Examples
     --------
     >>> thresholds(1.0, 1.5).tolist()
-    [1.0, 1.0625, 1.1875, 1.4375, 1.5]
+    [1.0, 1.015625, 1.046875, 1.109375, 1.234375, 1.5]
     """
     unit = lowest if lowest > 0 else 1.0
     edges = lowest + unit * FIRST_WIDTH * (2.0 ** np.arange(NUM_LEVELS) - 1)

@@ -15,6 +15,7 @@ from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.report.text import printable
 from stagecut.result import Result
+from stagecut.worst_case import is_robust
 
 WIDTH = 100
 """Columns of text where the output is not a terminal."""
@@ -97,6 +98,9 @@ def objective_line(problem: StageProblem, plan: Plan) -> str:
         "latency": f"{total} ({bottleneck})",
         "stages_times_bottleneck": f"{plan.num_stages} stages x {bottleneck} ({total})",
     }
+    if is_robust(problem):
+        slow = f"in the worst case of up to {problem.robustness} slow stages"
+        return f"objective {costs.objective:.9g} s {slow} ({total}, {bottleneck})"
     return f"objective {costs.objective:.9g} s = {parts[problem.objective]}"
 
 
