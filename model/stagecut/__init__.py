@@ -35,6 +35,7 @@ from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
 from stagecut.solve import solve
 from stagecut.strategies import Tightening
+from stagecut.stress import Stress, stress
 from stagecut.submesh import Submesh
 from stagecut.submeshes import submesh_choices
 
@@ -66,6 +67,7 @@ __all__ = [
     "StagecutError",
     "Statistics",
     "Status",
+    "Stress",
     "Submesh",
     "Tightening",
     "UnsupportedError",
@@ -88,5 +90,6 @@ __all__ = [
     "save_profile",
     "solve",
     "solve_many",
+    "stress",
     "submesh_choices",
 ]

@@ -3,18 +3,22 @@
 import logging
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 from stagecut import backend
 from stagecut.dynamic import solve_dp, unstated_by_dp
 from stagecut.errors import ProblemError, UnsupportedError
+from stagecut.evaluate import evaluate
 from stagecut.formulations import DEFAULT, builder
 from stagecut.formulations.built import BuiltModel
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
 from stagecut.result import Result
 from stagecut.strategies import STRATEGIES, Feasibility, Tightening, bisect_built, solve_built
+from stagecut.strategies.start import priced_start
+from stagecut.worst_case import plain_equivalent
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +109,28 @@ def solve(
         return _solve_model(problem, backend.known_solver(solver), strategy, request)
     if not isinstance(problem, StageProblem):
         raise ProblemError(f"problem must be a StageProblem, got {type(problem).__name__}")
+    plain = plain_equivalent(problem)
+    if plain is not None and warm_start is not None:
+        warm_start = priced_start(problem, warm_start).plan.priced_by(plain)
+    result = _solve_problem(
+        problem if plain is None else plain,
+        (solver, formulation, strategy),
+        request,
+        warm_start,
+        tightening,
+    )
+    return result if plain is None else _in_costs_of(problem, result)
+
+
+def _solve_problem(
+    problem: StageProblem,
+    asked: tuple[str, str, str],
+    request: backend.Request,
+    warm_start: Plan | None,
+    tightening: Tightening | None,
+) -> Result:
+    """Choose solver, formulation and strategy, and run them."""
+    solver, formulation, strategy = asked
     chosen = _choose(backend.known_solver(solver), formulation, strategy, request, tightening)
     if chosen == "auto":
         unstated = unstated_by_dp(problem)
@@ -122,6 +148,18 @@ def solve(
         request=request,
         warm_start=warm_start,
         tightening=tightening,
+    )
+
+
+def _in_costs_of(problem: StageProblem, result: Result) -> Result:
+    """Return the result of an equivalent problem with the costs of the one that was asked."""
+    if result.plan is None:
+        return result
+    plan = result.plan.priced_by(problem)
+    objective = evaluate(problem, plan).objective
+    exact = result.bound is not None and (result.gap == 0 or result.bound > objective)
+    return replace(
+        result, plan=plan, objective=objective, bound=objective if exact else result.bound
     )
 
 

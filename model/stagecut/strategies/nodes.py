@@ -5,25 +5,13 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pulp
 
-from stagecut.candidates import Candidates, Float, Int, select
+from stagecut.candidates import Candidates, Int, select
 from stagecut.formulations import builder
 from stagecut.formulations.built import BuiltModel
 from stagecut.problem import StageProblem
 
 type Mask = npt.NDArray[np.bool_]
-
-
-def other_integers(built: BuiltModel) -> Float:
-    """Return the values of integer variables that rules or a user's rows brought."""
-    columns = {column.name for column in built.columns}
-    others = (
-        variable
-        for variable in built.model.variables()
-        if variable.cat == pulp.LpInteger and variable.name not in columns
-    )
-    return np.array([variable.varValue or 0.0 for variable in others], dtype=np.float64)
 
 
 type NodeModel = tuple[BuiltModel, Int]

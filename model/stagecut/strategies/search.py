@@ -33,7 +33,7 @@ from stagecut.result import Statistics
 from stagecut.strategies.decode import INTEGRALITY, Incumbent, decode
 from stagecut.strategies.fixing import hopeful, reduced_costs
 from stagecut.strategies.floor import Feasibility
-from stagecut.strategies.nodes import Models, other_integers
+from stagecut.strategies.nodes import Models
 from stagecut.strategies.relaxation import relaxation
 
 FEW = 24
@@ -145,7 +145,7 @@ class Search:
             self._closed = min(self._closed, bound)
             return
         used = np.array([column.varValue for column in built.columns])
-        if _is_integral(used) and _is_integral(other_integers(built)):
+        if _is_whole(built):
             self._offer(decode(built, None, self.asked.solver))
             self._closed = min(self._closed, bound)
             return
@@ -227,5 +227,7 @@ class Search:
             self.asked.request.progress(*known)
 
 
-def _is_integral(values: Float) -> bool:
-    return bool(np.abs(values - np.round(values)).max(initial=0.0) <= INTEGRALITY / 100)
+def _is_whole(built: BuiltModel) -> bool:
+    """Whether all variables that must be whole numbers are, those of rules and users included."""
+    values = np.array([v.varValue or 0.0 for v in built.model.variables() if v.cat == "Integer"])
+    return float(np.abs(values - np.round(values)).max(initial=0.0)) <= INTEGRALITY / 100
