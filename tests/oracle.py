@@ -1,5 +1,6 @@
 """What random tests share: problems, and the best plan by trying every one."""
 
+import functools
 import itertools
 import math
 
@@ -60,8 +61,7 @@ def pooled_problems(draw, rules=(), max_pools=3, max_layers=4):
         sc.Submesh(*shape.shape, draw(st.sampled_from(sorted(pools)))) for shape in base.submeshes
     ]
     problem = base.replace(submeshes=shapes, num_devices=pools)
-    values = {name: draw_rule(draw, name, problem) for name in rules}
-    return problem.replace(rules=sc.StageRules(**values))
+    return problem.replace(rules=drawn_rules(draw, rules, problem))
 
 
 def brute_force(problem):
@@ -107,7 +107,25 @@ def obeys(problem, ranges, picks):
             sum(dict(budget.weights)[shape] for shape in shapes) <= budget.limit
             for budget in rules.budgets
         ),
+        not rules.placeable or all(
+            tiles(tuple(shape for shape in shapes if shape.pool == grid.pool), grid)
+            for grid in rules.cluster
+        ),
     ])  # fmt: skip
+
+
+@functools.cache
+def tiles(shapes, grid):
+    """Whether shapes fit side by side: every choice of hosts for every one is tried."""
+    choices = [itertools.combinations(range(grid.hosts), shape.hosts) for shape in shapes]
+    for picks in itertools.product(*map(list, choices)):
+        load = [0] * grid.hosts
+        for shape, hosts in zip(shapes, picks, strict=True):
+            for host in hosts:
+                load[host] += shape.devices_per_host
+        if max(load) <= grid.devices_per_host:
+            return True
+    return False
 
 
 RULES = (
@@ -123,6 +141,7 @@ RULES = (
     "same_size_ends",
     "allowed_submeshes",
     "budgets",
+    "placeable",
 )
 
 
@@ -142,6 +161,7 @@ def draw_rule(draw, name, problem):
     strategy = {
         "same_submesh": st.just(True),
         "same_size_ends": st.just(True),
+        "placeable": st.just(True),
         "required_cuts": cuts,
         "forbidden_cuts": cuts,
         "same_stage": st.lists(ranges, min_size=1, max_size=2),
@@ -155,8 +175,23 @@ def draw_rule(draw, name, problem):
 def ruled_problems(draw, rules, **sizes):
     """A small problem under one value for each of ``rules``."""
     problem = draw(problems(**sizes))
-    values = {name: draw_rule(draw, name, problem) for name in rules}
-    return problem.replace(rules=sc.StageRules(**values))
+    if "placeable" in rules:  # shapes over several hosts
+        shapes = st.builds(sc.Submesh, st.integers(1, 2), st.integers(1, 4))
+        count = len(problem.submeshes)
+        drawn = draw(st.lists(shapes, min_size=count, max_size=count, unique=True))
+        problem = problem.replace(submeshes=drawn)
+    return problem.replace(rules=drawn_rules(draw, rules, problem))
+
+
+def drawn_rules(draw, names, problem):
+    """One value for each rule; the cluster is as large as the devices, or a little larger."""
+    values = {name: draw_rule(draw, name, problem) for name in names}
+    if "placeable" in names:
+        values["cluster"] = {}
+        for pool, devices in (problem.pools or {None: problem.num_devices}).items():
+            width = draw(st.integers(2, 4))
+            values["cluster"][pool] = (-(-devices // width), width)
+    return sc.StageRules(**values)
 
 
 def _price(problem, ranges, picks):

@@ -24,6 +24,7 @@ from stagecut.formats import (
 from stagecut.formulations import available_formulations
 from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
 from stagecut.many import RankedPlan, solve_many
+from stagecut.placement import Placement, place
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics, Status
@@ -46,6 +47,7 @@ __all__ = [
     "MicrobatchRange",
     "ParetoFront",
     "ParetoPoint",
+    "Placement",
     "Plan",
     "PlanError",
     "ProblemError",
@@ -72,6 +74,7 @@ __all__ = [
     "load_problem",
     "load_profile",
     "pareto_front",
+    "place",
     "save_plan",
     "save_problem",
     "save_profile",

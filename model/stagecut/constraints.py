@@ -11,82 +11,24 @@ This is the one place that knows rules by name. An engine takes
 The referee does not use this module: it holds plans against the rules themselves.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from stagecut.couplings import (
+    Coupling,
+    Mask,
+    Row,
+    Stages,
+    budget_coupling,
+    device_pools_coupling,
+    placeable_coupling,
+    same_size_ends_coupling,
+    same_submesh_coupling,
+)
+from stagecut.placement import always_fit, too_wide
 from stagecut.problem import StageProblem
-from stagecut.rule_parts import Budget
-
-type Mask = npt.NDArray[np.bool_]
-type Float = npt.NDArray[np.float64]
-type Int = npt.NDArray[np.int64]
-
-POOLS = "device pools"
-"""Name of the coupling that several pools make."""
-
-BUDGET_UNITS = 1000.0
-"""A budget's limit in its row: solvers' absolute tolerances become relative ones of 1e-9."""
-
-
-class Stages(Protocol):
-    """Arrays of shape ``(N,)``, one entry per candidate stage."""
-
-    @property
-    def first(self) -> Int: ...  # noqa: D102
-
-    @property
-    def last(self) -> Int: ...  # noqa: D102
-
-    @property
-    def submesh(self) -> Int: ...  # noqa: D102
-
-    @property
-    def size(self) -> Int: ...  # noqa: D102
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """``low <= sum of weights over the stages used <= high``.
-
-    Parameters
-    ----------
-    name
-        Name of the row in a model.
-    weights
-        Shape ``(N,)``: what each candidate counts for.
-    low, high
-        Bounds; ``None`` = none.
-    """
-
-    name: str
-    weights: Float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Coupling:
-    """A rule that ties stages to each other.
-
-    Parameters
-    ----------
-    rule
-        Its name, for messages.
-    rows
-        Makes its rows over some candidate stages.
-    choices
-        Makes masks of shape ``(K, K, S, C)``: a plan obeys the rule when one of them allows all its
-        stages. ``None`` where no few masks say that.
-    """
-
-    rule: str
-    rows: Callable[[Stages], list[Row]]
-    choices: Callable[[], Iterable[Mask]] | None = None
 
 
 def linear_rows(problem: StageProblem, stages: Stages) -> list[Row]:
@@ -136,6 +78,12 @@ def allowed_stages(problem: StageProblem) -> Mask:
     if problem.max_successors is not None:
         allowed &= problem.max_successors >= 0
     allowed &= _ranges(problem)[:, :, None, None]
+    for grid in problem.rules.cluster or () if problem.rules.placeable else ():
+        allowed[
+            :,
+            :,
+            [shape.pool == grid.pool and too_wide(shape, grid) for shape in problem.submeshes],
+        ] = False
     for rule in problem.rules.allowed_submeshes:
         others = [shape not in rule.submeshes for shape in problem.submeshes]
         # Stages i..j that hold a layer of the range: i <= its last, j >= its first.
@@ -165,80 +113,15 @@ def couplings(problem: StageProblem) -> Iterator[Coupling]:
     """Yield the rules of a problem that tie stages to each other."""
     rules = problem.rules
     if problem.pools is not None:
-        yield _device_pools(problem, problem.pools)
+        yield device_pools_coupling(problem, problem.pools)
     if rules.same_submesh:
-        yield _same_submesh(problem)
+        yield same_submesh_coupling(problem)
     if rules.same_size_ends:
-        yield _same_size_ends(problem)
+        yield same_size_ends_coupling(problem)
     for n, budget in enumerate(rules.budgets):
-        yield _budget(problem, budget, n)
-
-
-def _device_pools(problem: StageProblem, pools: dict[str, int]) -> Coupling:
-    """Devices of each pool, exactly or at most. One pool is the device row of every model."""
-    pool_of = np.array([list(pools).index(str(shape.pool)) for shape in problem.submeshes])
-
-    def rows(stages: Stages) -> list[Row]:
-        return [
-            Row(
-                f"pool_{p}",
-                np.where(pool_of[stages.submesh] == p, stages.size, 0).astype(np.float64),
-                float(devices) if problem.use_all_devices else None,
-                float(devices),
-            )
-            for p, devices in enumerate(pools.values())
-        ]
-
-    return Coupling(POOLS, rows)
-
-
-def _same_submesh(problem: StageProblem) -> Coupling:
-    """All stages on one submesh: per cut and submesh, as many stages end as start on it."""
-    num_submeshes = len(problem.submeshes)
-
-    def rows(stages: Stages) -> list[Row]:
-        made = []
-        for cut, m in product(range(problem.num_layers - 1), range(num_submeshes)):
-            mine = stages.submesh == m
-            starts = (mine & (stages.first == cut + 1)).astype(np.float64)
-            made.append(Row(f"shape_{cut}_{m}", starts - (mine & (stages.last == cut)), 0.0, 0.0))
-        return made
-
-    def choices() -> Iterator[Mask]:
-        for m in range(num_submeshes):
-            mask = np.zeros(problem.cost.shape, dtype=bool)
-            mask[:, :, m] = True
-            yield mask
-
-    return Coupling("same_submesh", rows, choices)
-
-
-def _same_size_ends(problem: StageProblem) -> Coupling:
-    """First and last stage of one size: per size, as many first stages as last ones."""
-    num_layers = problem.num_layers
-    sizes = np.unique(problem.sizes)
-
-    def rows(stages: Stages) -> list[Row]:
-        ends = (stages.first == 0).astype(np.float64) - (stages.last == num_layers - 1)
-        return [Row(f"ends_{n}", ends * (stages.size == n), 0.0, 0.0) for n in sizes.tolist()]
-
-    def choices() -> Iterator[Mask]:
-        for size in sizes.tolist():
-            mask = np.ones(problem.cost.shape, dtype=bool)
-            mask[0, :, problem.sizes != size] = False
-            mask[:, num_layers - 1, problem.sizes != size] = False
-            yield mask
-
-    return Coupling("same_size_ends", rows, choices)
-
-
-def _budget(problem: StageProblem, budget: Budget, index: int) -> Coupling:
-    """Sum of weights at most the limit, in units that make the limit ``BUDGET_UNITS``."""
-    weights = np.array([budget.of(shape) for shape in problem.submeshes])
-    unit = budget.limit / BUDGET_UNITS if budget.limit > 0 else 1.0
-
-    def rows(stages: Stages) -> list[Row]:
-        taken = weights[stages.submesh] / unit
-        return [Row(f"budget_{index}", taken, high=budget.limit / unit)]
-
-    return Coupling(f"budget {budget.name!r}", rows)
+        yield budget_coupling(problem, budget, n)
+    for p, grid in enumerate(rules.cluster or () if rules.placeable else ()):
+        available = problem.num_devices if problem.pools is None else problem.pools[str(grid.pool)]
+        shapes = [shape for shape in problem.submeshes if shape.pool == grid.pool]
+        if available > grid.size or not always_fit(shapes, grid):
+            yield placeable_coupling(problem, grid, p)

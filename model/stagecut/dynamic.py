@@ -15,7 +15,8 @@ import numpy as np
 
 import stagecut_dp
 from stagecut import backend
-from stagecut.constraints import POOLS, Mask, choice_masks, couplings, stage_counts
+from stagecut.constraints import choice_masks, couplings, stage_counts
+from stagecut.couplings import POOLS, Mask
 from stagecut.errors import SolverError, UnsupportedError
 from stagecut.evaluate import evaluate
 from stagecut.plan import Plan

@@ -7,6 +7,7 @@ other.
 import math
 from collections.abc import Iterator
 
+from stagecut.placement import placement_violations
 from stagecut.plan import Plan
 from stagecut.rule_parts import Budget
 from stagecut.rules import StageRules
@@ -25,6 +26,7 @@ def rule_violations(rules: StageRules, plan: Plan) -> list[str]:
         *_cuts(rules, plan),
         *_submeshes(rules, plan),
         *(text for budget in rules.budgets for text in _budget(budget, plan)),
+        *_placeable(rules, plan),
     ]
 
 
@@ -83,6 +85,12 @@ def _submeshes(rules: StageRules, plan: Plan) -> Iterator[str]:
                     f"{rule.last_layer} and runs on {stage.submesh}, allowed are "
                     f"{', '.join(map(str, rule.submeshes))}"
                 )
+
+
+def _placeable(rules: StageRules, plan: Plan) -> Iterator[str]:
+    if rules.placeable and rules.cluster is not None:
+        for text in placement_violations(plan, rules.cluster):
+            yield f"placeable: {text}"
 
 
 def _budget(budget: Budget, plan: Plan) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from stagecut.errors import ProblemError
+from stagecut.placement import cluster_of
 from stagecut.rule_parts import (
     AllowedSubmeshes,
     Budget,
@@ -40,6 +41,10 @@ class StageRules:
         :class:`AllowedSubmeshes`, or triples ``(first_layer, last_layer, submeshes)``.
     budgets
         :class:`Budget` limits.
+    placeable
+        Whether the stages must be able to sit on the hosts of ``cluster`` side by side.
+    cluster
+        ``(hosts, devices_per_host)``, or one for each pool by name; read by ``placeable`` alone.
 
     Raises
     ------
@@ -66,6 +71,8 @@ class StageRules:
     same_size_ends: bool = False
     allowed_submeshes: tuple[AllowedSubmeshes, ...] = ()
     budgets: tuple[Budget, ...] = ()
+    placeable: bool = False
+    cluster: tuple[Submesh, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in COUNTS:
@@ -78,7 +85,7 @@ class StageRules:
         ranges = entries("same_stage", self.same_stage, "pairs (first, last)")
         checked = tuple(layer_range(f"same_stage[{n}]", pair) for n, pair in enumerate(ranges))
         object.__setattr__(self, "same_stage", checked)
-        for name in ("same_submesh", "same_size_ends"):
+        for name in ("same_submesh", "same_size_ends", "placeable"):
             if not isinstance(getattr(self, name), bool):
                 raise ProblemError(f"{name} must be True or False, got {getattr(self, name)!r}")
         allowed = entries("allowed_submeshes", self.allowed_submeshes, "AllowedSubmeshes")
@@ -87,6 +94,13 @@ class StageRules:
         if wrong := [budget for budget in budgets if not isinstance(budget, Budget)]:
             raise ProblemError(f"budgets must hold Budget objects, got {wrong[0]!r}")
         object.__setattr__(self, "budgets", budgets)
+        if self.cluster is not None:
+            object.__setattr__(self, "cluster", cluster_of(self.cluster))
+        elif self.placeable:
+            raise ProblemError(
+                "placeable needs the hosts: give cluster=(hosts, devices_per_host), or one for "
+                "each pool"
+            )
 
     @property
     def active(self) -> tuple[str, ...]:
@@ -125,6 +139,13 @@ class StageRules:
         for budget in self.budgets:
             for shape in submeshes:
                 budget.of(shape)
+        if self.placeable and self.cluster is not None:
+            pools = [grid.pool for grid in self.cluster]
+            for shape in submeshes:
+                if shape.pool not in pools:
+                    raise ProblemError(
+                        f"cluster must have a grid for pool {shape.pool!r}, got {pools}"
+                    )
 
 
 COUNTS = ("num_stages", "min_stages", "max_stages", "min_layers_per_stage", "max_layers_per_stage")

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stagecut.constraints import Float, choice_masks, couplings, stage_counts
+from stagecut.constraints import choice_masks, couplings, stage_counts
+from stagecut.couplings import Float
 from stagecut.errors import UnsupportedError
 from stagecut.problem import StageProblem
 

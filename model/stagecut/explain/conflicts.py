@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stagecut.explain.causes import Cause, Oracle
+from stagecut.placement import placement_violations
 from stagecut.problem import StageProblem
 from stagecut.rules import StageRules
 from stagecut.solve import solve
@@ -44,7 +45,8 @@ def parts_of(rules: StageRules) -> list[Part]:
     >>> [part.text for part in parts_of(StageRules(max_stages=2, required_cuts=[0, 3]))]
     ['max_stages=2', 'required_cuts after layer 0', 'required_cuts after layer 3']
     """
-    return [part for name in rules.active for part in _parts(name, getattr(rules, name))]
+    active = (name for name in rules.active if name != "cluster")
+    return [part for name in active for part in _parts(name, getattr(rules, name))]
 
 
 def _parts(name: str, value: Any) -> Iterator[Part]:
@@ -67,9 +69,9 @@ def _parts(name: str, value: Any) -> Iterator[Part]:
             yield Part(name, value, name if value is True else f"{name}={value}")
 
 
-def rules_of(parts: list[Part]) -> StageRules:
-    """Return rules made of these entries."""
-    values: dict[str, Any] = {}
+def rules_of(parts: list[Part], given: StageRules) -> StageRules:
+    """Return rules made of these entries of ``given``."""
+    values: dict[str, Any] = {"cluster": given.cluster}
     for part in parts:
         joined = isinstance(part.value, tuple) and part.rule in values
         values[part.rule] = values[part.rule] + part.value if joined else part.value
@@ -82,9 +84,11 @@ def conflict_cause(problem: StageProblem, oracle: Oracle) -> Cause:
     kept = list(every)
     for part in every:
         fewer = [other for other in kept if other is not part]
-        if not oracle.has_plan(problem.replace(rules=rules_of(fewer))):
+        if not oracle.has_plan(problem.replace(rules=rules_of(fewer, problem.rules))):
             kept = fewer
     texts = tuple(part.text for part in kept)
+    if texts == ("placeable",):
+        return _placement_cause(problem, every, kept[0], oracle)
     alone = len(kept) == 1
     return Cause(
         "rules",
@@ -94,16 +98,33 @@ def conflict_cause(problem: StageProblem, oracle: Oracle) -> Cause:
     )
 
 
+def _placement_cause(
+    problem: StageProblem, every: list[Part], placeable: Part, oracle: Oracle
+) -> Cause:
+    """Return the cause of plans that there are, none of which can be laid out on the hosts."""
+    others = rules_of([part for part in every if part is not placeable], problem.rules)
+    plan = oracle.plan(problem.replace(rules=others))
+    texts = placement_violations(plan, problem.rules.cluster or ()) if plan is not None else []
+    return Cause(
+        "placement",
+        f"placement: no plan can be laid out on the hosts; for example {'; '.join(texts)}"
+        if texts
+        else "placement: no plan can be laid out on the hosts",
+        (f"drop {placeable.text}",) if texts else (),
+        (placeable.text,),
+    )
+
+
 def _loosened(problem: StageProblem, every: list[Part], part: Part, oracle: Oracle) -> str | None:
     """Return how far one entry must give way for the problem to have a plan, if that is enough."""
     others = [other for other in every if other is not part]
-    if not oracle.has_plan(problem.replace(rules=rules_of(others))):
+    if not oracle.has_plan(problem.replace(rules=rules_of(others, problem.rules))):
         return None
     if part.rule == "budgets":
-        return _budget_change(problem, rules_of(others), part)
+        return _budget_change(problem, rules_of(others, problem.rules), part)
     if isinstance(part.value, int) and not isinstance(part.value, bool):
         for value in _nearest(part, problem.num_layers):
-            rules = rules_of([*others, Part(part.rule, value, "")])
+            rules = rules_of([*others, Part(part.rule, value, "")], problem.rules)
             if oracle.has_plan(problem.replace(rules=rules)):
                 return f"set {part.rule} to {value}"
     return f"drop {part.text}"

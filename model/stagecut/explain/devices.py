@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from stagecut.constraints import Mask
+from stagecut.couplings import Mask
 from stagecut.explain.causes import Cause
 from stagecut.problem import StageProblem
 

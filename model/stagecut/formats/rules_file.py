@@ -12,9 +12,10 @@ def rules_from(fields: RulesFields | None) -> StageRules:
     """Return the rules that a file states; none where it says nothing."""
     if fields is None:
         return StageRules()
-    plain: dict[str, Any] = fields.model_dump(exclude={"allowed_submeshes", "budgets"})
+    plain: dict[str, Any] = fields.model_dump(exclude={"allowed_submeshes", "budgets", "cluster"})
     return StageRules(
         **plain,
+        cluster=None if fields.cluster is None else tuple(map(submesh_from, fields.cluster)),
         allowed_submeshes=tuple(
             AllowedSubmeshes(
                 rule.first_layer, rule.last_layer, tuple(map(submesh_from, rule.submeshes))

@@ -77,6 +77,8 @@ class RulesFields(_Strict):
     same_size_ends: bool = False
     allowed_submeshes: list[AllowedSubmeshesFields] = []
     budgets: list[BudgetFields] = []
+    placeable: bool = False
+    cluster: Annotated[list[SubmeshFields], Field(min_length=1)] | None = None
 
 
 class ProblemFile(_Headed):

@@ -111,5 +111,6 @@ def _cover(problem: StageProblem, allowed: Candidates, fractional: bool) -> pulp
         lambda weights: common.expression(
             list(zip(use, np.asarray(weights).tolist(), strict=True))
         ),
+        fractional,
     )
     return model
