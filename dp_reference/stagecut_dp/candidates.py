@@ -4,7 +4,8 @@ Symbols: ``R`` candidates of an instance with ``K`` layers; ``i`` first layer, `
 ``n`` devices and ``c`` cost of a candidate, as in the recurrence.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -45,17 +46,21 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.cost)
 
-    def take(self, chosen: Bool | Int) -> "Candidates":
+    def take(self, chosen: Bool | Int) -> Self:
         """Return the candidates at a mask or at ascending indices."""
-        return Candidates(
-            self.num_layers,
-            self.first[chosen],
-            self.last[chosen],
-            self.devices[chosen],
-            self.cost[chosen],
-            self.choice[chosen],
-            None if self.limit is None else self.limit[chosen],
+        return replace(
+            self,
+            first=self.first[chosen],
+            last=self.last[chosen],
+            devices=self.devices[chosen],
+            cost=self.cost[chosen],
+            choice=self.choice[chosen],
+            limit=None if self.limit is None else self.limit[chosen],
         )
+
+    def plain(self) -> "Candidates":
+        """Return the candidates with layers for layers: themselves."""
+        return self
 
     def starts(self) -> list[int]:
         """Return where each first layer's candidates begin, ``K + 1`` numbers."""

@@ -129,19 +129,18 @@ class RankedSearch(TrainingSearch):
     def search(self, parts: list[Part], weights: npt.NDArray[np.float64]) -> None:
         """Raise the budget until it holds ``k`` plans."""
         likely = self.aim(parts)
-        if self.instance.counts_stages:
-            self.axis = StageAxis(self.instance.min_stages, self.instance.max_stages)
+        self.limited = self.instance.counts_stages
         self.raise_budget(parts, weights, likely, 0.002)
 
     def try_coarse(self) -> None:
         """Do nothing: one plan is not enough."""
 
-    def settle(
-        self, listed: Candidates, parts: list[Part], budget: float
-    ) -> tuple[Candidates, list[Part]]:
+    def settle[C: Candidates](
+        self, listed: C, parts: list[Part], budget: float
+    ) -> tuple[C, list[Part]]:
         """Take the ``k`` least sums at the highest threshold that is open."""
         top = max(part.most for part in parts)
-        plans = least_sums(self.instance, listed, parts, top, budget, self.pool.wanted, self.axis)
+        plans = least_sums(self.instance, listed, parts, top, budget, self.pool.wanted)
         for path in plans:
             self.pool.offer(*priced_plan(self.instance, path), path)
         limit = min(budget, self.pool.objective)
@@ -163,22 +162,16 @@ def least_sums(
     top: float,
     budget: float,
     wanted: int,
-    axis: StageAxis | None,
 ) -> list[Candidates]:
     """Return the ``wanted`` least sums with no stage above ``top`` seconds, as paths."""
     windows = joint_windows(instance, parts, budget)
     listed = listed.take(listed.cost <= top)
     listed = listed.take(within(listed, windows))
-    if axis is not None:
-        axis = StageAxis(axis.least, min(axis.most, longest_chain(listed)))
-        if axis.most < axis.least:
-            return []
     done = run_ranked(
         listed,
         windows,
         instance.num_devices,
         wanted,
-        axis=axis,
         any_left=not instance.use_all_devices,
     )
     return done.plans(instance.num_devices)

@@ -33,7 +33,8 @@ class LevelSums:
 
     def path(self, row: int) -> Candidates:
         """Return a plan of least sum at threshold number ``row``."""
-        return self.done.candidates.take(self.done.path(int(self.ends[row]), self.num_devices))
+        path = self.done.path(int(self.ends[row]), self.num_devices)
+        return self.done.candidates.take(path).plain()
 
 
 def run_levels(
@@ -41,7 +42,7 @@ def run_levels(
     listed: Candidates,
     windows: Windows,
     thresholds: Float,
-    axis: StageAxis | None,
+    axis: StageAxis | None = None,
 ) -> LevelSums:
     """Run one pass over a list at ``T`` thresholds, seconds."""
     rows, devices = 1 if axis is None else axis.most + 1, instance.num_devices

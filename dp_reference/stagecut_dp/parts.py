@@ -9,13 +9,13 @@ using stages of cost at most ``b``, every plan that holds the stage has a sum of
 and an objective of at least ``rc + (B - 1) max(c, a)``. Rounding is covered by a slack.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from stagecut_dp.candidates import Bool, Candidates
 from stagecut_dp.chains import Weights, backward_chains, chain_ends, forward_chains
-from stagecut_dp.instance import Float, Instance
+from stagecut_dp.instance import Float, Instance, Int
 
 MOST_PIECES = 6
 """Parts bounded at once, about."""
@@ -59,6 +59,10 @@ class Bounds:
     def rows(self, chosen: slice | Bool) -> "Bounds":
         """Return the bounds of some of the pairs."""
         return Bounds(*(getattr(self, name)[chosen] for name in _FIELDS))
+
+    def at(self, layers: Int) -> "Bounds":
+        """Return the bounds at some of the layers only."""
+        return replace(self, forward=self.forward[:, layers], backward=self.backward[:, layers])
 
     def joined(self, other: "Bounds") -> "Bounds":
         """Return the bounds of both, those of ``other`` last."""

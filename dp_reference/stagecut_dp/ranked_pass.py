@@ -54,7 +54,7 @@ class RankedPass:
             found.append(low + stage)
             d -= int(self.candidates.devices[low + stage])
             k, s = int(self.candidates.last[low + stage]) + 1, s - step
-        return self.candidates.take(np.array(found, dtype=np.int64))
+        return self.candidates.take(np.array(found, dtype=np.int64)).plain()
 
     def options(self, low: int, high: int, s: int, d: int) -> Float:
         """Return the values of candidates ``low..high - 1`` with every rank behind them."""
@@ -75,7 +75,7 @@ def run_ranked(
     num_devices: int,
     ranks: int,
     *,
-    axis: StageAxis | None,
+    axis: StageAxis | None = None,
     any_left: bool,
 ) -> RankedPass:
     """Fill ``F`` from the last layer to the first, within the windows of devices left."""

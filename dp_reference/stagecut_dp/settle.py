@@ -7,6 +7,7 @@ as in the reals. Each pass takes several thresholds at once and splits the parts
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from stagecut_dp.instance import Choice, Float, Instance
 from stagecut_dp.levels import run_levels
 from stagecut_dp.outcome import Clock, Incumbent
 from stagecut_dp.parts import Part, device_windows
-from stagecut_dp.stages import StageAxis
 
 WORK = 400_000
 """Values that a pass may combine before it takes fewer thresholds."""
@@ -24,18 +24,17 @@ MOST_THRESHOLDS = 24
 """Thresholds in one pass."""
 
 
-def settle(
+def settle[C: Candidates](
     instance: Instance,
-    candidates: Candidates,
+    candidates: C,
     parts: list[Part],
     budget: float,
     clock: Clock,
     best: Incumbent,
-    axis: StageAxis | None = None,
-) -> tuple[Candidates, list[Part]]:
+) -> tuple[C, list[Part]]:
     """Run one pass; return what candidates and parts may still improve on ``best``."""
     weight = instance.num_microbatches - 1
-    parts = _pass(instance, candidates, parts, budget, clock, best, axis)
+    parts = _pass(instance, candidates, parts, budget, clock, best)
     if best.objective <= budget:
         budget = best.objective
         parts = [part for part in parts if part.objective(weight) < budget]
@@ -46,7 +45,7 @@ def settle(
     return candidates, parts
 
 
-def shorten(candidates: Candidates, parts: list[Part], weight: int, budget: float) -> Candidates:
+def shorten[C: Candidates](candidates: C, parts: list[Part], weight: int, budget: float) -> C:
     """Drop the candidates that no part can use within ``budget``."""
     used = np.zeros(len(candidates), dtype=bool)
     for part in parts:
@@ -77,7 +76,6 @@ def _pass(
     budget: float,
     clock: Clock,
     best: Incumbent,
-    axis: StageAxis | None,
 ) -> list[Part]:
     devices, weight = instance.num_devices, instance.num_microbatches - 1
     windows = joint_windows(instance, parts, budget)
@@ -86,16 +84,22 @@ def _pass(
     levels = _levels(listed, parts)
     if not len(levels) or windows.most[0] < devices or windows.fewest[0] > devices:
         return []
-    rows = 1 if axis is None else axis.most + 1
-    thresholds = pick_thresholds(levels, len(listed) * windows.width * rows)
+    thresholds = pick_thresholds(levels, len(listed) * windows.width)
     clock.tick()
-    done = run_levels(instance, listed, windows, thresholds, axis)
+    done = run_levels(instance, listed, windows, thresholds)
+
+    def offer(row: int) -> float:
+        """Offer the path of a threshold; return its largest stage cost, seconds."""
+        path = done.path(row)
+        best.offer(*priced_plan(instance, path), path)
+        return float(path.cost.max())
+
     objectives = done.sums + weight * thresholds
     row = int(np.argmin(objectives))
     if objectives[row] < best.objective:
-        path = done.path(row)
-        best.offer(*priced_plan(instance, path), path)
-    return _split(parts, levels, thresholds, done.sums)
+        offer(row)
+    known = np.searchsorted(levels, thresholds).tolist()
+    return _split(parts, levels.tolist(), known, done.sums.tolist(), offer, weight, budget)
 
 
 def _levels(listed: Candidates, parts: list[Part]) -> Float:
@@ -130,18 +134,31 @@ def named_plan(instance: Instance, path: Candidates) -> list[Choice]:
     return [instance.named(*stage) for stage in zip(*columns, strict=True)]
 
 
-def _split(parts: list[Part], levels: Float, thresholds: Float, sums: Float) -> list[Part]:
-    """Split the parts at thresholds whose sums are known; those levels are settled."""
-    costs = levels.tolist()
-    known = np.searchsorted(levels, thresholds).tolist()
-    totals, pieces = sums.tolist(), []
+def _split(
+    parts: list[Part],
+    costs: list[float],
+    known: list[int],
+    totals: list[float],
+    offer: Callable[[int], float],
+    weight: int,
+    budget: float,
+) -> list[Part]:
+    """Split the parts at the levels ``known``, whose sums are ``totals``; those are settled.
+
+    So are the levels from the largest stage of the path behind a sum up to its threshold: the sum
+    is the same for all of them, and the path is offered.
+    """
+    pieces = []
     for part in parts:
         low, high = bisect_left(costs, part.least), bisect_right(costs, part.most) - 1
         row = bisect_left(known, low)
         while low <= high and row < len(known):
             upto = min(known[row] - 1, high)
-            if low <= upto and totals[row] < math.inf:
-                total = max(part.total, totals[row])
-                pieces.append(Part(costs[low], costs[upto], total, part.bounds, part.reduced))
+            total = max(part.total, totals[row])
+            some = low <= upto and total < math.inf
+            if some and total + weight * costs[low] <= budget:
+                upto = min(upto, bisect_left(costs, offer(row)) - 1)
+                if low <= upto:
+                    pieces.append(Part(costs[low], costs[upto], total, part.bounds, part.reduced))
             low, row = known[row] + 1, row + 1
     return pieces

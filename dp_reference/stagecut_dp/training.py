@@ -20,18 +20,19 @@ from stagecut_dp.first_look import first_parts, open_ranges, sharpen
 from stagecut_dp.guess import make_guess
 from stagecut_dp.instance import Float, Instance
 from stagecut_dp.outcome import Clock, Incumbent
-from stagecut_dp.parts import ROUNDING, Part, chain_bounds, cut_parts, reduced_costs
+from stagecut_dp.parts import Part, chain_bounds, cut_parts, reduced_costs
 from stagecut_dp.prices import Curve, estimate, is_sharp, likely_top, next_prices, own_bounds
 from stagecut_dp.settle import priced_plan, settle, shorten
 from stagecut_dp.small import MOST_WORK, PASS_WORK, least_small, work
-from stagecut_dp.stages import StageAxis, best_staged, keeps_counts, longest_chain, staged_bounds
+from stagecut_dp.staged_parts import enter_nodes, tighten_staged
+from stagecut_dp.stages import keeps_counts
 
 LIMITED_MARGIN = 0.004
 """The same above the optimum without limits."""
 MARGIN = 0.002
 """First budget above the best ``L(t) + w t``, relative."""
-LONG = 100
-"""Candidates above which chains that count stages are run at one price only."""
+GROWTH = 8
+"""How much further above the estimate the next budget lies."""
 MOST_OPEN = 16
 """Parts above which no part is cut further."""
 SHORT = 4
@@ -47,7 +48,7 @@ class TrainingSearch:
     def __init__(self, instance: Instance, clock: Clock, best: Incumbent) -> None:
         self.instance, self.clock, self.best = instance, clock, best
         self.devices, self.weight = instance.num_devices, instance.num_microbatches - 1
-        self.axis: StageAxis | None = None
+        self.limited = False
         self.cap, self.hoping = math.inf, True
 
     def run(self, cap: float = math.inf) -> None:
@@ -78,7 +79,7 @@ class TrainingSearch:
         if keeps_counts(self.instance, relaxed.path):
             self.best.offer(relaxed.objective, relaxed.plan, relaxed.path)
             return
-        self.axis = StageAxis(self.instance.min_stages, self.instance.max_stages)
+        self.limited = True
         self.raise_budget(parts, weights, relaxed.objective, LIMITED_MARGIN)
 
     def try_coarse(self) -> None:
@@ -119,20 +120,20 @@ class TrainingSearch:
     def raise_budget(self, parts: list[Part], weights: Float, likely: float, margin: float) -> None:
         """Search within growing budgets above ``likely`` seconds."""
         budget = min(likely * (1 + margin), self.best.objective)
-        self.hoping, growth = self.axis is None, 8 if self.axis is None else 3
+        self.hoping = not self.limited
         while True:
             asked, budget = budget, self.attempt(parts, weights, budget)
             if self.best.objective <= budget or budget == math.inf:
                 return
             self.best.prove(budget)
-            lost = self.axis is not None and self.best.objective == math.inf
+            lost = self.limited and self.best.objective == math.inf
             if lost and budget > 1.03 * likely:
                 self.try_coarse()
             if budget < asked:
                 budget, self.hoping = asked, False
             else:
                 gap = max(budget - likely, likely * margin)
-                budget = likely + growth * gap if gap < 0.5 * likely < math.inf else math.inf
+                budget = likely + GROWTH * gap if gap < 0.5 * likely < math.inf else math.inf
             budget = min(budget, self.best.objective)
 
     def attempt(self, parts: list[Part], weights: Float, budget: float) -> float:
@@ -150,7 +151,7 @@ class TrainingSearch:
         for part in opened:
             part.reduced = reduced_costs(part.bounds, listed, self.devices)
         listed = shorten(listed, opened, self.weight, budget)
-        shrinking, tightened = budget < math.inf, math.inf
+        shrinking = budget < math.inf
         while opened:
             long = max(SHORT * self.instance.num_layers, PASS_WORK // (self.devices + 1))
             if shrinking and len(listed) > long:
@@ -162,15 +163,27 @@ class TrainingSearch:
                     listed = shorten(listed, opened, self.weight, budget)
                 shrinking = len(listed) < 0.8 * before and len(opened) <= MOST_OPEN
                 continue
-            if self.axis is not None and len(listed) < 0.7 * tightened:
-                listed, opened = self.tighten(listed, opened, min(budget, self.best.objective))
-                tightened = len(listed)
-            if not opened:
+            if self.limited:
+                self.settle_limited(listed, opened, budget)
                 return budget
             known = self.best.objective
             listed, opened = self.settle(listed, opened, budget)
             shrinking = self.best.objective < known and len(opened) <= MOST_OPEN
         return budget
+
+    def settle_limited(self, listed: Candidates, parts: list[Part], budget: float) -> None:
+        """Settle parts on stages that know how many follow."""
+        staged = enter_nodes(self.instance, listed, parts, min(budget, self.best.objective))
+        known, tightened = math.inf, math.inf
+        while parts:
+            self.clock.check()
+            limit = min(budget, self.best.objective)
+            if limit < known or len(staged) < 0.7 * tightened:
+                pieces = parts if known == math.inf else cut_parts(parts, self.centre)
+                staged, parts = tighten_staged(self.instance, staged, pieces, limit)
+                known, tightened = limit, len(staged)
+            if parts:
+                staged, parts = self.settle(staged, parts, budget)
 
     def hope(self, parts: list[Part]) -> float:
         """Return a budget just above the best estimate of a part with sharp bounds."""
@@ -181,36 +194,11 @@ class TrainingSearch:
                 best = min(best, estimate(own, self.devices, self.weight))
         return best * (1 + MARGIN)
 
-    def settle(
-        self, listed: Candidates, parts: list[Part], budget: float
-    ) -> tuple[Candidates, list[Part]]:
+    def settle[C: Candidates](
+        self, listed: C, parts: list[Part], budget: float
+    ) -> tuple[C, list[Part]]:
         """Run one exact pass; return what may still improve on the incumbent."""
-        return settle(self.instance, listed, parts, budget, self.clock, self.best, self.axis)
-
-    def tighten(
-        self, listed: Candidates, parts: list[Part], budget: float
-    ) -> tuple[Candidates, list[Part]]:
-        """Bound every part by chains that count stages."""
-        least, most = self.instance.min_stages, self.instance.max_stages
-        most = min(most, longest_chain(listed))
-        opened, used = [], 0
-        for part in parts:
-            self.clock.check()
-            mine = np.flatnonzero(part.useful(listed, self.weight, budget))
-            price = float(part.bounds.prices[int(np.argmax(part.bounds.values))])
-            bound = staged_bounds if len(mine) > LONG else best_staged
-            staged = bound(listed.take(mine), price, self.devices, least, most)
-            part.total = max(part.total, float(staged.totals.min(initial=np.inf)))
-            if part.objective(self.weight) > budget:
-                continue
-            reduced = np.full(len(listed), np.inf)
-            reduced[mine] = np.fmax(part.reduced[mine], staged.reduced)
-            part.reduced = reduced
-            open_counts = staged.totals + self.weight * part.least <= budget * (1 + ROUNDING)
-            used = max(used, int(np.flatnonzero(open_counts).max(initial=0)) + least)
-            opened.append(part)
-        self.axis = StageAxis(least, used)
-        return shorten(listed, opened, self.weight, budget), opened
+        return settle(self.instance, listed, parts, budget, self.clock, self.best)
 
     def narrow(
         self, listed: Candidates, parts: list[Part], budget: float
