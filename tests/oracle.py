@@ -206,6 +206,47 @@ def _price(problem, ranges, picks):
         if problem.max_successors is not None and problem.max_successors[i, j, m, c] < successors:
             return math.inf
         costs.append(float(problem.cost[i, j, m, c]))
+    if problem.transfers is not None and math.isfinite(sum(costs)):
+        return _with_transfers(problem, ranges, picks, costs)
+    if problem.robustness and problem.cost_spread is not None and math.isfinite(sum(costs)):
+        return _worst(problem, ranges, picks, costs)
+    return _objective(problem, costs)
+
+
+def _with_transfers(problem, ranges, picks, costs):
+    """The objective with a pipeline step for each cut, in the order in which sums are added."""
+    sent = [
+        float(problem.transfers[ranges[s][1], picks[s][0], picks[s + 1][0]])
+        for s in range(len(costs) - 1)
+    ]
+    total = costs[-1]
+    for cost, transfer in zip(reversed(costs[:-1]), reversed(sent), strict=True):
+        total = cost + (transfer + total)
+    largest = max(costs + sent)
+    return {
+        "training": total + (problem.num_microbatches - 1) * largest,
+        "bottleneck": largest,
+        "latency": total,
+        "stages_times_bottleneck": len(costs) * largest,
+    }[problem.objective]
+
+
+def _worst(problem, ranges, picks, costs):
+    """The objective when the worst choice of slow stages is slow: every choice is tried."""
+    spread = [
+        float(problem.cost_spread[i, j, m, c]) for (i, j), (m, c) in zip(ranges, picks, strict=True)
+    ]
+    sets = itertools.combinations(range(len(costs)), min(problem.robustness, len(costs)))
+    return max(
+        _objective(
+            problem,
+            [c + (k in slow) * s for k, (c, s) in enumerate(zip(costs, spread, strict=True))],
+        )
+        for slow in sets
+    )
+
+
+def _objective(problem, costs):
     total = 0.0
     for cost in reversed(costs):
         total = cost + total

@@ -51,12 +51,13 @@ def test_dp_is_bit_equal_to_textbook_and_brute_force(problem):
     assert_result(problem, sc.solve(problem, solver="dp"), expected)
 
 
+@pytest.mark.parametrize("strategy", ["direct", "bisection"])
 @pytest.mark.parametrize("formulation", GENERAL)
 @given(problems())
-def test_every_formulation_agrees_with_brute_force(formulation, problem):
-    result = sc.solve(problem, solver="highs", formulation=formulation)
+def test_every_formulation_agrees_with_brute_force(formulation, strategy, problem):
+    result = sc.solve(problem, solver="highs", formulation=formulation, strategy=strategy)
     assert_result(problem, result, brute_force(problem))
-    assert (result.solver, result.formulation) == ("highs", formulation)
+    assert (result.solver, result.formulation, result.strategy) == ("highs", formulation, strategy)
 
 
 @given(additive_problems())

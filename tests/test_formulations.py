@@ -12,7 +12,7 @@ from stagecut.formulations import builder
 from stagecut.formulations.built import BuiltModel
 from stagecut.strategies import relaxation
 from stagecut.strategies.decode import decode
-from stagecut.strategies.direct import set_start
+from stagecut.strategies.start import set_start
 
 FORMULATIONS = sc.available_formulations()
 

@@ -143,6 +143,16 @@ def test_the_rule_forbids_what_cannot_be_laid_out():
         sc.solve(ruled, solver="dp")
 
 
+@settings(max_examples=30)
+@given(ruled_problems(["placeable"], max_layers=4))
+def test_every_strategy_keeps_to_whole_parts(problem):
+    expected = brute_force(problem)
+    for strategy in ("direct", "bisection"):
+        result = sc.solve(problem, solver="highs", strategy=strategy)
+        found = np.inf if result.objective is None else result.objective
+        assert found == pytest.approx(expected)
+
+
 def test_shapes_that_always_fit_stay_with_the_dynamic_programme():
     problem = sc.StageProblem(
         np.ones((4, 4, 4)), [(1, 2), (1, 4), (1, 8), (2, 8)], 16, 4,

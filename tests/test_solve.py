@@ -11,7 +11,7 @@ import stagecut as sc
 from stagecut import backend
 from stagecut.candidates import compile_candidates
 from stagecut.formulations import builder
-from stagecut.strategies.direct import set_start
+from stagecut.strategies.start import set_start
 
 
 @pytest.fixture
@@ -125,7 +125,9 @@ def test_a_warm_start_is_taken(problem):
     worse = sc.evaluate(problem, start).objective
     result = sc.solve(problem, warm_start=start, solver="highs")
     assert result.objective == sc.solve(problem).objective < worse
-    stopped = sc.solve(problem, warm_start=start, solver_options={"mip_max_nodes": 0})
+    stopped = sc.solve(
+        problem, strategy="direct", warm_start=start, solver_options={"mip_max_nodes": 0}
+    )
     assert stopped.limit is sc.Limit.SOLVER
     assert stopped.objective <= worse
 
@@ -143,7 +145,7 @@ def test_a_warm_start_in_a_dropped_config_starts_in_one_that_fits():
 def test_a_warm_start_is_kept_when_nothing_else_is_found(problem, monkeypatch):
     start = sc.Plan.from_choices(problem, [(k, k, 0, 0) for k in range(4)])
     lie(monkeypatch, lambda *_: backend.Answer("stopped", False, None, None, 0, "time"))
-    result = sc.solve(problem, solver="highs", warm_start=start)
+    result = sc.solve(problem, solver="highs", strategy="direct", warm_start=start)
     assert (result.plan, result.objective) == (start, sc.evaluate(problem, start).objective)
     assert (result.status, result.limit) == (sc.Status.FEASIBLE, sc.Limit.TIME)
 
@@ -153,7 +155,7 @@ def test_a_warm_start_disproves_a_false_claim(problem, monkeypatch):
     denied = backend.Answer("infeasible", False, None, None, 0, None)
     lie(monkeypatch, lambda *_: denied)
     with pytest.raises(sc.SolverError, match="claims that there is no plan"):
-        sc.solve(problem, solver="highs", warm_start=best)
+        sc.solve(problem, solver="highs", strategy="direct", warm_start=best)
 
 
 def test_a_warm_start_disproves_a_dearer_optimum(problem, monkeypatch):
@@ -170,7 +172,13 @@ def test_a_warm_start_disproves_a_dearer_optimum(problem, monkeypatch):
 
     lie(monkeypatch, swap)
     with pytest.raises(sc.SolverError, match="but warm_start costs"):
-        sc.solve(problem, solver="highs", warm_start=best)
+        sc.solve(
+            problem,
+            solver="highs",
+            strategy="direct",
+            warm_start=best,
+            tightening=sc.Tightening(fixing=False),
+        )
 
 
 def test_a_warm_start_of_another_problem_is_refused(problem):
@@ -211,7 +219,7 @@ def lie(monkeypatch, change):
 def test_a_false_optimum_is_caught(problem, monkeypatch):
     lie(monkeypatch, lambda _, answer: replace(answer, objective=answer.objective * 0.9))
     with pytest.raises(sc.SolverError, match="claims an objective"):
-        sc.solve(problem, solver="highs")
+        sc.solve(problem, solver="highs", strategy="direct")
 
 
 def test_a_fractional_answer_is_caught(problem, monkeypatch):
@@ -221,7 +229,7 @@ def test_a_fractional_answer_is_caught(problem, monkeypatch):
 
     lie(monkeypatch, half)
     with pytest.raises(sc.SolverError, match="neither 0 nor 1"):
-        sc.solve(problem, solver="highs")
+        sc.solve(problem, solver="highs", strategy="direct")
 
 
 def test_a_plan_that_breaks_a_row_is_caught(problem, monkeypatch):
@@ -232,12 +240,12 @@ def test_a_plan_that_breaks_a_row_is_caught(problem, monkeypatch):
 
     lie(monkeypatch, drop)
     with pytest.raises(sc.SolverError, match="breaks a rule"):
-        sc.solve(problem, solver="highs")
+        sc.solve(problem, solver="highs", strategy="direct")
 
 
 def test_a_bound_that_is_too_low_is_not_a_proof(problem, monkeypatch):
     lie(monkeypatch, lambda _, answer: replace(answer, bound=answer.bound * 0.5))
-    result = sc.solve(problem, solver="highs")
+    result = sc.solve(problem, solver="highs", strategy="direct")
     assert result.status is sc.Status.FEASIBLE
     assert result.gap == pytest.approx(0.5)
 

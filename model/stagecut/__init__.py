@@ -1,6 +1,7 @@
 """Exact planning of pipeline stages for training and serving large models."""
 
 from stagecut.backend import available_solvers
+from stagecut.building import build
 from stagecut.errors import (
     FormatError,
     PlanError,
@@ -22,6 +23,7 @@ from stagecut.formats import (
     save_profile,
 )
 from stagecut.formulations import available_formulations
+from stagecut.formulations.built import BuiltModel
 from stagecut.front import MicrobatchRange, ParetoFront, ParetoPoint, pareto_front
 from stagecut.many import RankedPlan, solve_many
 from stagecut.placement import Placement, place
@@ -31,6 +33,8 @@ from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
 from stagecut.solve import solve
+from stagecut.strategies import Tightening
+from stagecut.stress import Stress, stress
 from stagecut.submesh import Submesh
 from stagecut.submeshes import submesh_choices
 
@@ -39,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AllowedSubmeshes",
     "Budget",
+    "BuiltModel",
     "Cause",
     "Evaluation",
     "Explanation",
@@ -61,10 +66,13 @@ __all__ = [
     "StagecutError",
     "Statistics",
     "Status",
+    "Stress",
     "Submesh",
+    "Tightening",
     "UnsupportedError",
     "available_formulations",
     "available_solvers",
+    "build",
     "check",
     "evaluate",
     "example_names",
@@ -80,5 +88,6 @@ __all__ = [
     "save_profile",
     "solve",
     "solve_many",
+    "stress",
     "submesh_choices",
 ]

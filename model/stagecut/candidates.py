@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from stagecut.constraints import allowed_stages
 from stagecut.problem import StageProblem
+from stagecut.worst_case import is_robust
 
 type Int = npt.NDArray[np.int64]
 type Float = npt.NDArray[np.float64]
@@ -60,12 +61,12 @@ def select(candidates: Candidates, chosen: Int | npt.NDArray[np.bool_]) -> Candi
     )
 
 
-def compile_candidates(problem: StageProblem) -> Candidates:
+def compile_candidates(problem: StageProblem, *, drop_dominated: bool = True) -> Candidates:
     """Return every stage worth considering.
 
     A stage falls away when it is not allowed (``inf``), never fits (-1), is larger than ``D``, when
-    a rule forbids it, or when another config of the same range and submesh costs no more and allows
-    no fewer successors.
+    a rule forbids it, or, with ``drop_dominated``, when another config of the same range and
+    submesh costs no more and allows no fewer successors; not so where the worst case counts.
     """
     allowed = allowed_stages(problem)
     first, last, submesh, config = (axis.astype(np.int64) for axis in np.nonzero(allowed))
@@ -74,6 +75,8 @@ def compile_candidates(problem: StageProblem) -> Candidates:
     if problem.max_successors is not None:
         limit = problem.max_successors[first, last, submesh, config]
     every = Candidates(first, last, submesh, config, problem.sizes[submesh], cost, limit)
+    if is_robust(problem) or not drop_dominated:
+        return every
     return select(every, _undominated(np.stack([first, last, submesh]), cost, limit))
 
 

@@ -17,6 +17,7 @@ from itertools import product
 import numpy as np
 
 from stagecut.couplings import (
+    TRANSFERS,
     Coupling,
     Mask,
     Row,
@@ -29,6 +30,7 @@ from stagecut.couplings import (
 )
 from stagecut.placement import always_fit, too_wide
 from stagecut.problem import StageProblem
+from stagecut.worst_case import is_robust
 
 
 def linear_rows(problem: StageProblem, stages: Stages) -> list[Row]:
@@ -120,6 +122,10 @@ def couplings(problem: StageProblem) -> Iterator[Coupling]:
         yield same_size_ends_coupling(problem)
     for n, budget in enumerate(rules.budgets):
         yield budget_coupling(problem, budget, n)
+    if problem.transfers is not None:
+        yield Coupling(TRANSFERS, lambda _: [])  # formulations.transfer_rows states them
+    if is_robust(problem):
+        yield Coupling("robustness", lambda _: [])  # formulations.robust states it
     for p, grid in enumerate(rules.cluster or () if rules.placeable else ()):
         available = problem.num_devices if problem.pools is None else problem.pools[str(grid.pool)]
         shapes = [shape for shape in problem.submeshes if shape.pool == grid.pool]

@@ -20,6 +20,9 @@ type Int = npt.NDArray[np.int64]
 POOLS = "device pools"
 """Name of the coupling that several pools make."""
 
+TRANSFERS = "transfers"
+"""Name of the coupling that transfers between neighbours make."""
+
 BUDGET_UNITS = 1000.0
 """A budget's limit in its row: solvers' absolute tolerances become relative ones of 1e-9."""
 

@@ -16,14 +16,14 @@ import numpy as np
 import stagecut_dp
 from stagecut import backend
 from stagecut.constraints import choice_masks, couplings, stage_counts
-from stagecut.couplings import POOLS, Mask
+from stagecut.couplings import POOLS, TRANSFERS, Mask
 from stagecut.errors import SolverError, UnsupportedError
 from stagecut.evaluate import evaluate
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem
 from stagecut.result import Limit, Result, Statistics
 from stagecut.strategies.decode import Incumbent
-from stagecut.strategies.direct import judge
+from stagecut.strategies.outcome import judge
 
 logger = logging.getLogger(__name__)
 
@@ -42,13 +42,13 @@ def unstated_by_dp(problem: StageProblem) -> tuple[str, ...]:
     return tuple(
         tie.rule
         for tie in couplings(problem)
-        if tie.choices is None and not (tie.rule == POOLS and _pools_fit(problem))
+        if tie.choices is None and not (tie.rule in (POOLS, TRANSFERS) and _states_fit(problem))
     )
 
 
-def _pools_fit(problem: StageProblem) -> bool:
+def _states_fit(problem: StageProblem) -> bool:
     """Whether the table of the programme over a vector of devices stays within reason."""
-    pools = problem.pools or {}
+    pools = problem.pools or {"": problem.num_devices}
     shape = (problem.num_layers, len(problem.submeshes), problem.num_configs)
     staged = problem.max_successors is not None
     staged |= stage_counts(problem) != (1, problem.num_layers)
@@ -131,17 +131,19 @@ def _search_once(
         "time_limit": None if limit is None else max(limit - (time.perf_counter() - start), 0.0),
         "progress": _known(request.progress),
     }
-    if problem.pools is None:
+    if problem.pools is None and problem.transfers is None:
         return stagecut_dp.search(
             cost, problem.sizes, problem.num_devices, problem.num_microbatches, **options
         )
-    names = list(problem.pools)
+    pools = problem.pools or {"None": problem.num_devices}
+    names = list(pools)
     return stagecut_dp.pools.search_pools(
         cost,
         problem.sizes,
         [names.index(str(shape.pool)) for shape in problem.submeshes],
-        list(problem.pools.values()),
+        list(pools.values()),
         problem.num_microbatches,
+        transfers=problem.transfers,
         **options,
     )
 

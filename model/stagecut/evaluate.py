@@ -12,6 +12,7 @@ from stagecut.errors import PlanError, ProblemError
 from stagecut.plan import Plan, Stage
 from stagecut.problem import Objective, StageProblem
 from stagecut.rule_check import rule_violations
+from stagecut.worst_case import is_robust, worst_objective
 
 COST_TOLERANCE = 1e-9
 """Relative difference allowed between a stage's recorded cost and the table."""
@@ -24,11 +25,12 @@ class Evaluation:
     Parameters
     ----------
     total
-        Sum of stage costs.
+        Sum of stage costs and transfers.
     bottleneck
-        Largest stage cost.
+        Largest stage cost or transfer.
     objective
-        The problem's objective.
+        The problem's objective; in the worst case where the problem asks for ``robustness``. Total
+        and bottleneck are always those of the costs as they are.
     """
 
     total: float
@@ -81,15 +83,38 @@ def evaluate(problem: StageProblem, plan: Plan) -> Evaluation:
     Evaluation(total=2.0, bottleneck=1.0, objective=5.0)
     """
     check(problem, plan)
-    total, bottleneck = 0.0, 0.0
+    total, bottleneck, after = 0.0, 0.0, None
     for stage in reversed(plan.stages):
-        cost = _table_cost(problem, stage)
-        total = cost + total
-        bottleneck = max(bottleneck, cost)
-    objective = combine(
-        problem.objective, total, bottleneck, plan.num_stages, problem.num_microbatches
-    )
+        cost, sent = _table_cost(problem, stage), _transfer(problem, stage, after)
+        total = cost + (sent + total)
+        bottleneck, after = max(bottleneck, cost, sent), stage
+    if is_robust(problem):
+        objective = _worst(problem, plan)
+    else:
+        objective = combine(
+            problem.objective, total, bottleneck, plan.num_stages, problem.num_microbatches
+        )
     return Evaluation(total, bottleneck, objective)
+
+
+def _transfer(problem: StageProblem, stage: Stage, after: Stage | None) -> float:
+    """Return the seconds between a stage and the one after it."""
+    if problem.transfers is None or after is None:
+        return 0.0
+    shapes = problem.submeshes
+    pair = shapes.index(stage.submesh), shapes.index(after.submesh)
+    return float(problem.transfers[stage.last_layer, *pair])
+
+
+def _worst(problem: StageProblem, plan: Plan) -> float:
+    assert problem.cost_spread is not None
+    return worst_objective(
+        problem.objective,
+        [_table_cost(problem, stage) for stage in plan.stages],
+        [float(problem.cost_spread[_index(problem, stage)]) for stage in plan.stages],
+        problem.robustness,
+        problem.num_microbatches,
+    )
 
 
 def combine(

@@ -80,6 +80,20 @@ class Plan:
             )
         )
 
+    def priced_by(self, problem: "StageProblem") -> Self:
+        """Return the same stages with costs from another problem's table.
+
+        Raises
+        ------
+        ValueError
+            If the problem does not have one of the submeshes.
+        """
+        shapes = problem.submeshes
+        return self.from_choices(
+            problem,
+            ((s.first_layer, s.last_layer, shapes.index(s.submesh), s.config) for s in self.stages),
+        )
+
     @property
     def num_stages(self) -> int:
         """Number of stages."""

@@ -12,10 +12,10 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from stagecut.errors import ProblemError
+from stagecut.errors import ProblemError, UnsupportedError
 from stagecut.rules import StageRules
 from stagecut.submesh import Submesh, SubmeshLike
-from stagecut.validation import as_cost_table, as_limit_table
+from stagecut.validation import as_cost_table, as_limit_table, as_spread_table, as_transfer_table
 
 Objective = Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
@@ -53,6 +53,17 @@ class StageProblem:
         Side constraints.
     layer_names
         ``K`` names, or ``None``.
+    cost_spread
+        Seconds that a stage takes longer when it runs slow, in the shape of ``cost``; or one
+        number, the share of its cost. Stored in seconds. ``None`` = none.
+    robustness
+        ``Γ``: the objective is the worst case in which up to ``Γ`` stages run slow (Bertsimas and
+        Sim, 2004); 0 = the costs as they are.
+    transfers
+        float64, shape ``(K - 1, S, S)``, seconds: what the cut after layer ``k`` takes for one
+        micro-batch, both ways, from a stage on one submesh to the next on another. A transfer is a
+        step of the pipeline that overlaps with computing: it adds to the total, and the bottleneck
+        is the largest stage cost or transfer. ``None`` = none besides what ``cost`` holds.
 
     Attributes
     ----------
@@ -63,6 +74,8 @@ class StageProblem:
     ------
     ProblemError
         If an argument breaks a rule; the message names argument, rule, value and way out.
+    UnsupportedError
+        On ``robustness`` together with ``transfers``.
 
     Examples
     --------
@@ -83,6 +96,9 @@ class StageProblem:
     use_all_devices: bool = True
     rules: StageRules = field(default_factory=StageRules)
     layer_names: tuple[str, ...] | None = None
+    cost_spread: npt.NDArray[np.float64] | None = None
+    robustness: int = 0
+    transfers: npt.NDArray[np.float64] | None = None
     pool_devices: tuple[tuple[str, int], ...] | None = None
 
     def __init__(
@@ -96,6 +112,9 @@ class StageProblem:
         use_all_devices: bool = True,
         rules: StageRules | None = None,
         layer_names: Sequence[str] | None = None,
+        cost_spread: npt.ArrayLike | None = None,
+        robustness: int = 0,
+        transfers: npt.ArrayLike | None = None,
     ) -> None:
         shapes = _distinct_submeshes(submeshes)
         table = as_cost_table(cost, len(shapes))
@@ -113,7 +132,15 @@ class StageProblem:
             "use_all_devices": _boolean("use_all_devices", use_all_devices),
             "rules": _rules(rules, table.shape[0], shapes),
             "layer_names": _names(layer_names, table.shape[0]),
+            "cost_spread": as_spread_table(cost_spread, np.shape(cost), table),
+            "robustness": _robustness(robustness, cost_spread),
+            "transfers": as_transfer_table(transfers, table.shape[0], table.shape[2]),
         }
+        if values["robustness"] and transfers is not None:
+            raise UnsupportedError(
+                "a worst case with transfers is not supported; set robustness=0 or leave out "
+                "transfers"
+            )
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -231,6 +258,14 @@ def _known_objective(objective: str) -> Objective:
     if objective not in OBJECTIVES:
         raise ProblemError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
     return cast("Objective", objective)
+
+
+def _robustness(robustness: int, cost_spread: object) -> int:
+    if robustness == 0 and not isinstance(robustness, bool):
+        return 0
+    if cost_spread is None:
+        raise ProblemError(f"robustness={robustness!r} needs cost_spread; give one")
+    return positive_integer("robustness", robustness)
 
 
 def _boolean(name: str, value: object) -> bool:

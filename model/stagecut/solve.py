@@ -3,23 +3,28 @@
 import logging
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 from stagecut import backend
 from stagecut.dynamic import solve_dp, unstated_by_dp
 from stagecut.errors import ProblemError, UnsupportedError
+from stagecut.evaluate import evaluate
 from stagecut.formulations import DEFAULT, builder
+from stagecut.formulations.built import BuiltModel
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem, positive_integer
 from stagecut.result import Result
-from stagecut.strategies import STRATEGIES, solve_direct
+from stagecut.strategies import STRATEGIES, Feasibility, Tightening, bisect_built, solve_built
+from stagecut.strategies.start import priced_start
+from stagecut.worst_case import plain_equivalent
 
 logger = logging.getLogger(__name__)
 
 
 def solve(
-    problem: StageProblem,
+    problem: StageProblem | BuiltModel,
     solver: str = "auto",
     formulation: str = "auto",
     strategy: str = "auto",
@@ -30,13 +35,14 @@ def solve(
     log: bool = False,
     solver_options: Mapping[str, Any] | None = None,
     progress: backend.Progress | None = None,
+    tightening: Tightening | None = None,
 ) -> Result:
     """Solve a stage assignment problem to proven optimality.
 
     Parameters
     ----------
     problem
-        The problem.
+        The problem, or a model that :func:`build` made, with whatever rows were added to it.
     solver
         ``"auto"`` (the dynamic programme where it can state the problem, otherwise HiGHS),
         ``"dp"``, or a MILP solver: ``"highs"``, ``"scip"``, ``"cbc"``, ``"cpsat"``, ``"gurobi"``,
@@ -45,7 +51,8 @@ def solve(
     formulation
         ``"auto"`` or one of :func:`available_formulations`; MILP solvers only.
     strategy
-        ``"auto"`` or ``"direct"``; MILP solvers only.
+        ``"direct"`` (one model), ``"bisection"`` (branching on the epigraph variable) or ``"auto"``
+        (bisection for the default formulation, otherwise direct); MILP solvers only.
     time_limit
         Wall seconds for the whole call; the best plan by then is returned as ``FEASIBLE``. A HiGHS
         that does not ask in time is given up and ends beside the caller; Python waits for it at
@@ -63,6 +70,8 @@ def solve(
         The MILP solver's own options; they win over ours.
     progress
         Called with (incumbent, bound) in seconds, ``None`` where unknown.
+    tightening
+        How models are tightened, for study; MILP solvers only.
 
     Returns
     -------
@@ -86,8 +95,6 @@ def solve(
     >>> result.status, result.objective, result.solver
     (<Status.OPTIMAL: 'optimal'>, 5.0, 'dp')
     """
-    if not isinstance(problem, StageProblem):
-        raise ProblemError(f"problem must be a StageProblem, got {type(problem).__name__}")
     request = backend.Request(
         time_limit=_seconds("time_limit", time_limit),
         rel_gap=_seconds("rel_gap", rel_gap) or 0.0,
@@ -97,7 +104,34 @@ def solve(
         log=log,
         progress=progress,
     )
-    chosen = _choose(backend.known_solver(solver), formulation, strategy, request)
+    if isinstance(problem, BuiltModel):
+        _refuse_for_models(formulation, warm_start, tightening)
+        return _solve_model(problem, backend.known_solver(solver), strategy, request)
+    if not isinstance(problem, StageProblem):
+        raise ProblemError(f"problem must be a StageProblem, got {type(problem).__name__}")
+    plain = plain_equivalent(problem)
+    if plain is not None and warm_start is not None:
+        warm_start = priced_start(problem, warm_start).plan.priced_by(plain)
+    result = _solve_problem(
+        problem if plain is None else plain,
+        (solver, formulation, strategy),
+        request,
+        warm_start,
+        tightening,
+    )
+    return result if plain is None else _in_costs_of(problem, result)
+
+
+def _solve_problem(
+    problem: StageProblem,
+    asked: tuple[str, str, str],
+    request: backend.Request,
+    warm_start: Plan | None,
+    tightening: Tightening | None,
+) -> Result:
+    """Choose solver, formulation and strategy, and run them."""
+    solver, formulation, strategy = asked
+    chosen = _choose(backend.known_solver(solver), formulation, strategy, request, tightening)
     if chosen == "auto":
         unstated = unstated_by_dp(problem)
         chosen = "highs" if unstated else "dp"
@@ -105,26 +139,95 @@ def solve(
     if chosen == "dp":
         return solve_dp(problem, request)
     name = DEFAULT if formulation == "auto" else formulation
-    logger.info("solver %s, formulation %s, strategy direct", chosen, name)
-    return solve_direct(
-        problem, solver=chosen, formulation=name, request=request, warm_start=warm_start
+    how = _known_strategy(strategy, name)
+    logger.info("solver %s, formulation %s, strategy %s", chosen, name, how)
+    return STRATEGIES[how](
+        problem,
+        solver=chosen,
+        formulation=name,
+        request=request,
+        warm_start=warm_start,
+        tightening=tightening,
     )
 
 
-def _choose(solver: str, formulation: str, strategy: str, request: backend.Request) -> str:
-    """Refuse options that the DP has no use for; "auto" stays where the problem may decide."""
-    if formulation != "auto":
-        builder(formulation)
-    if strategy not in ("auto", *STRATEGIES):
+def _in_costs_of(problem: StageProblem, result: Result) -> Result:
+    """Return the result of an equivalent problem with the costs of the one that was asked."""
+    if result.plan is None:
+        return result
+    plan = result.plan.priced_by(problem)
+    objective = evaluate(problem, plan).objective
+    exact = result.bound is not None and (result.gap == 0 or result.bound > objective)
+    return replace(
+        result, plan=plan, objective=objective, bound=objective if exact else result.bound
+    )
+
+
+def _solve_model(built: BuiltModel, solver: str, strategy: str, request: backend.Request) -> Result:
+    """Solve a model that a user may have changed."""
+    if solver == "dp":
+        raise UnsupportedError("solver 'dp' takes no model; ask for solver='highs'")
+    asked = Feasibility("highs" if solver == "auto" else solver, request)
+    name = built.model.name
+    if _known_strategy(strategy, name) == "bisection":
+        return bisect_built(built, asked, name)
+    return solve_built(built, asked, name)
+
+
+def _refuse_for_models(
+    formulation: str, warm_start: Plan | None, tightening: Tightening | None
+) -> None:
+    """Refuse options that say how a model is made, where there is one already."""
+    given = [
+        name
+        for name, is_given in (
+            ("formulation", formulation != "auto"),
+            ("warm_start", warm_start is not None),
+            ("tightening", tightening is not None),
+        )
+        if is_given
+    ]
+    if given:
+        raise UnsupportedError(
+            f"a model that is built takes no {', '.join(given)}; leave it out or give the problem"
+        )
+
+
+def _known_strategy(strategy: str, formulation: str) -> str:
+    """Resolve "auto" by what was measured (docs/strategies.md).
+
+    Raises
+    ------
+    ProblemError
+        If there is no such strategy.
+    """
+    if strategy == "auto":
+        return "bisection" if formulation == DEFAULT else "direct"
+    if strategy not in STRATEGIES:
         raise ProblemError(
             f"strategy must be 'auto' or one of {', '.join(STRATEGIES)}, got {strategy!r}"
         )
+    return strategy
+
+
+def _choose(
+    solver: str,
+    formulation: str,
+    strategy: str,
+    request: backend.Request,
+    tightening: Tightening | None,
+) -> str:
+    """Refuse options that the DP has no use for; "auto" stays where the problem may decide."""
+    if formulation != "auto":
+        builder(formulation)
+    _known_strategy(strategy, formulation)
     asked = {
         f"formulation={formulation!r}": formulation != "auto",
         f"strategy={strategy!r}": strategy != "auto",
         "warm_start": request.warm_start,
         "solver_options": bool(request.options),
         "log=True": request.log,
+        "tightening": tightening is not None,
     }
     milp_only = [name for name, given in asked.items() if given]
     if solver == "auto":

@@ -77,6 +77,69 @@ def as_limit_table(
     return result
 
 
+def as_spread_table(
+    spread: npt.ArrayLike | None, given_shape: tuple[int, ...], cost: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64] | None:
+    """Return ``cost_spread`` as read-only float64 seconds in the shape of ``cost``, or ``None``.
+
+    Entries of stages that are not allowed come back as 0.
+
+    Raises
+    ------
+    ProblemError
+        On a shape other than that of ``cost``, or on values that are not finite and >= 0.
+    """
+    if spread is None:
+        return None
+    allowed = np.isfinite(cost)
+    given = _numeric("cost_spread", spread)
+    if given.ndim == 0:
+        share = float(given)
+        if not 0 <= share < np.inf:
+            raise ProblemError(f"cost_spread must be a share >= 0 of each cost, got {share!r}")
+        table = np.where(allowed, cost, 0.0) * share
+    elif given.shape != given_shape:
+        raise ProblemError(
+            f"cost_spread must be one number or have the shape of cost, {given_shape}, "
+            f"got {given.shape}"
+        )
+    else:
+        table = np.where(allowed, given.reshape(cost.shape), 0.0).astype(np.float64)
+        wrong = ~np.isfinite(table) | (table < 0)
+        if wrong.any():
+            raise ProblemError(
+                f"cost_spread must be seconds >= 0, got {_first_wrong('cost_spread', given, wrong)}"
+            )
+    table.flags.writeable = False
+    return table
+
+
+def as_transfer_table(
+    transfers: npt.ArrayLike | None, num_layers: int, num_submeshes: int
+) -> npt.NDArray[np.float64] | None:
+    """Return ``transfers`` as read-only float64 seconds, shape ``(K - 1, S, S)``, or ``None``.
+
+    Raises
+    ------
+    ProblemError
+        On another shape, or on values that are not finite and >= 0.
+    """
+    if transfers is None:
+        return None
+    table = _numeric("transfers", transfers).astype(np.float64)
+    shape = (num_layers - 1, num_submeshes, num_submeshes)
+    if table.shape != shape:
+        raise ProblemError(f"transfers must have shape (K - 1, S, S), {shape}, got {table.shape}")
+    wrong = ~np.isfinite(table) | (table < 0)
+    if wrong.any():
+        where = tuple(int(place) for place in np.argwhere(wrong)[0])
+        raise ProblemError(
+            f"transfers must be seconds >= 0, got transfers{list(where)} = {table[where]!r}"
+        )
+    table.flags.writeable = False
+    return table
+
+
 def _numeric(name: str, value: npt.ArrayLike) -> npt.NDArray[np.generic]:
     try:
         table = np.asarray(value)

@@ -26,7 +26,7 @@ def test_two_solvers_agree(small, capsys):
     assert run(["solve", str(small), "--solver", "dp", "--solver", "highs"]) == 0
     printed = capsys.readouterr()
     assert "objective 5 s = total 2 s + 3 x bottleneck 1 s" in printed.out
-    assert "highs/range/direct  optimal" in printed.out
+    assert "highs/range/bisection  optimal" in printed.out
     assert "the solvers agree" in printed.out
     assert printed.err == ""
     assert "\x1b" not in printed.out

@@ -69,7 +69,7 @@ def start(path, *arguments, stderr=subprocess.PIPE):
 def test_interrupt_with_a_plan_prints_it_as_feasible(slow_proof, terminal, tmp_path):
     leader, follower = terminal
     plan = tmp_path / "plan.json"
-    arguments = ["--solver", "highs", "--solver", "dp", "-o", str(plan)]
+    arguments = ["--solver", "highs", "--strategy", "direct", "--solver", "dp", "-o", str(plan)]
     process = start(slow_proof, *arguments, stderr=follower)
     shown = read_until(leader, b"best ")
     assert b"bound " in shown
@@ -85,7 +85,7 @@ def test_interrupt_with_a_plan_prints_it_as_feasible(slow_proof, terminal, tmp_p
 
 def test_interrupt_without_a_plan_exits_with_130(no_plan_soon, terminal):
     leader, follower = terminal
-    process = start(no_plan_soon, "--solver", "highs", stderr=follower)
+    process = start(no_plan_soon, "--solver", "highs", "--strategy", "direct", stderr=follower)
     read_until(leader, b"no plan yet")
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=120)

@@ -21,7 +21,8 @@ class SolverEntry:
 
 def highs_options(request: Request) -> dict[str, Any]:
     """Return HiGHS's options: zero gaps, tight tolerances, no restarts (they overrun limits)."""
-    return {
+    cutoff = {} if request.cutoff is None else {"objective_bound": request.cutoff}
+    return cutoff | {
         "gapRel": request.rel_gap,
         "gapAbs": 0.0,
         "timeLimit": request.time_limit,

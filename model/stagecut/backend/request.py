@@ -29,6 +29,9 @@ class Request:
         The solver's own options; they win over ours.
     log
         Whether the solver may print its log.
+    cutoff
+        Objective in the model's units; solutions that are no better are not wanted (HiGHS; other
+        solvers pass over it).
     relaxed
         Whether to solve the LP relaxation: binaries may take any value within 0..1.
     progress
@@ -42,6 +45,7 @@ class Request:
     warm_start: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     log: bool = False
+    cutoff: float | None = None
     relaxed: bool = False
     progress: Progress | None = None
 

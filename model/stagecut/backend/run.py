@@ -78,7 +78,7 @@ def _answer(
     if stats.status == status.Optimal or (stats.status == status.GapLimit and has_solution):
         bound = stats.best_bound if stats.best_bound is not None else objective
         return say("optimal", has_solution, objective, bound)
-    if stats.status == status.Infeasible:
+    if stats.status in (status.Infeasible, status.GapLimit):  # the latter: none below the cutoff
         return say("infeasible")
     return say(
         "stopped",

@@ -7,6 +7,7 @@ from stagecut.costs.memory import max_successors, stage_bytes
 from stagecut.costs.pooled import pooled
 from stagecut.costs.profile import Cluster, Layer, LayerProfile
 from stagecut.costs.tables import stage_problem
+from stagecut.costs.transfers import transfer_seconds
 from stagecut.costs.transformer import transformer_profile
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "pooled",
     "stage_bytes",
     "stage_problem",
+    "transfer_seconds",
     "transformer_profile",
 ]

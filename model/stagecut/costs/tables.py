@@ -15,6 +15,7 @@ import numpy.typing as npt
 from stagecut.costs.memory import held_bytes, layer_field, max_successors
 from stagecut.costs.profile import LayerProfile
 from stagecut.costs.ranges import range_sums
+from stagecut.costs.transfers import transfer_seconds
 from stagecut.errors import ProblemError
 from stagecut.problem import StageProblem, positive_integer
 from stagecut.submesh import Submesh, SubmeshLike
@@ -31,6 +32,7 @@ def stage_problem(
     num_devices: int | None = None,
     num_microbatches: int | None = None,
     recompute: bool = False,
+    pair_transfers: bool = False,
     **changes: Any,
 ) -> StageProblem:
     """Build the stage problem of a layer profile.
@@ -49,6 +51,9 @@ def stage_problem(
         Whether a stage may also recompute: the config axis then holds the degrees once keeping all
         activations and once more keeping only the input of each layer, which is cheaper in memory
         and runs the forward pass twice. Not under ``"inference"``, which keeps nothing.
+    pair_transfers
+        Whether transfers between stages are the problem's ``transfers``, by both neighbours'
+        submeshes (:func:`transfer_seconds`), instead of a part of every stage's cost.
     num_devices, num_microbatches
         ``D`` and ``B``; by default the cluster's and the profile's.
     **changes
@@ -85,12 +90,24 @@ def stage_problem(
         raise ProblemError("recompute has no use under the 'inference' schedule; leave it out")
     configs = list(product((False, True) if recompute else (False,), profile.degrees))
     tables = [
-        [_stage_table(profile, shape, degree, count, again) for again, degree in configs]
+        [
+            _stage_table(profile, shape, degree, count, again, pair_transfers)
+            for again, degree in configs
+        ]
         for shape in shapes
     ]
     cost = np.stack([np.stack([pair[0] for pair in row], axis=-1) for row in tables], axis=2)
     limit = np.stack([np.stack([pair[1] for pair in row], axis=-1) for row in tables], axis=2)
     defaults: dict[str, Any] = {"layer_names": [layer.name for layer in profile.layers]}
+    if pair_transfers:
+        defaults["transfers"] = transfer_seconds(
+            layer_field(profile, "boundary_bytes"),
+            shapes,
+            cluster,
+            intra_host=cluster.intra_host,
+            inter_host=cluster.inter_host,
+            both_ways=profile.schedule != "inference",
+        )
     if profile.schedule == "inference":
         defaults["objective"] = "bottleneck"
     return StageProblem(
@@ -104,7 +121,12 @@ def stage_problem(
 
 
 def _stage_table(
-    profile: LayerProfile, shape: Submesh, degree: int, num_microbatches: int, recompute: bool
+    profile: LayerProfile,
+    shape: Submesh,
+    degree: int,
+    num_microbatches: int,
+    recompute: bool,
+    pair_transfers: bool,
 ) -> tuple[Float, Int]:
     """Return seconds and successor limits of all ranges, each shape ``(K, K)``."""
     num_layers = len(profile.layers)
@@ -115,7 +137,7 @@ def _stage_table(
     once, each = held_bytes(profile, shape, degree, recompute)
     cost = (
         compute
-        + _transfer_seconds(profile, replicas)
+        + (0.0 if pair_transfers else _transfer_seconds(profile, replicas))
         + _gradient_seconds(profile, shape, degree, replicas) / num_microbatches
     )
     limit = max_successors(

@@ -87,15 +87,7 @@ class Oracle:
     def plan(self, problem: StageProblem) -> Plan | None:
         """Return some plan, its costs those of ``problem``."""
         found = self._solve(problem).plan
-        if found is None:
-            return None
-        return Plan.from_choices(
-            problem,
-            (
-                (s.first_layer, s.last_layer, problem.submeshes.index(s.submesh), s.config)
-                for s in found.stages
-            ),
-        )
+        return None if found is None else found.priced_by(problem)
 
     def has_plan(self, problem: StageProblem) -> bool:
         """Whether some plan was found."""
@@ -103,4 +95,5 @@ class Oracle:
 
     def _solve(self, problem: StageProblem) -> Result:
         free = np.where(np.isfinite(problem.cost), 0.0, np.inf)
+        problem = problem.replace(cost_spread=None, robustness=0, transfers=None)
         return solve(problem.replace(cost=free, objective="latency"), time_limit=self.time_limit)

@@ -145,7 +145,8 @@ def _budget_change(problem: StageProblem, others: StageRules, part: Part) -> str
     (budget,) = part.value
     weights = np.array([budget.of(shape) for shape in problem.submeshes])[:, None]
     taken = np.where(np.isfinite(problem.cost), weights, np.inf)
-    least = solve(problem.replace(cost=taken, objective="latency", rules=others)).objective
+    plain = problem.replace(cost_spread=None, robustness=0, transfers=None)
+    least = solve(plain.replace(cost=taken, objective="latency", rules=others)).objective
     if least is None:
         return f"drop {part.text}"
     return f"raise the limit of budget {budget.name!r} to {least:.12g}"

@@ -20,6 +20,8 @@ from stagecut.formats.rules_file import (
 from stagecut.formats.schema import ProblemFile, ProfileFile, parse
 from stagecut.problem import StageProblem
 
+OPTIONAL_TABLES = ("max_successors", "cost_spread", "transfers")
+
 INLINE_ENTRIES = 20_000
 """Cost tables with more entries go to an ``.npz`` beside the JSON."""
 
@@ -81,8 +83,9 @@ def save_problem(problem: StageProblem, path: files.PathLike) -> None:
     """
     target, header = Path(path), _header_of(problem)
     arrays: dict[str, npt.NDArray[Any]] = {"cost": problem.cost}
-    if problem.max_successors is not None:
-        arrays["max_successors"] = problem.max_successors
+    for name in OPTIONAL_TABLES:
+        if getattr(problem, name) is not None:
+            arrays[name] = getattr(problem, name)
     if target.suffix == ".npz":
         text = json.dumps(header, allow_nan=False)
         files.write_arrays(target, {"header": np.array(text), **arrays})
@@ -102,13 +105,13 @@ def _problem(
 ) -> StageProblem:
     if fields.tables is not None:
         arrays = files.read_arrays(Path(path).parent / fields.tables.npz)
-    inline = {"cost": _array(fields.cost), "max_successors": _array(fields.max_successors)}
+    inline = {name: _array(name, getattr(fields, name)) for name in ("cost", *OPTIONAL_TABLES)}
     tables = {name: array for name, array in inline.items() if array is not None}
     if both := sorted(tables.keys() & arrays.keys()):
         raise FormatError(f"{path}: {both[0]} stands both in the JSON and in the .npz")
     tables |= {name: array for name, array in arrays.items() if name != "header"}
     if unknown := sorted(tables.keys() - inline.keys()):
-        raise FormatError(f"{path}: array {unknown[0]!r} is not one of cost, max_successors")
+        raise FormatError(f"{path}: array {unknown[0]!r} is not one of {', '.join(inline)}")
     if "cost" not in tables:
         raise FormatError(f"{path}: cost is missing; give it inline or in an .npz")
     return StageProblem(
@@ -121,6 +124,9 @@ def _problem(
         use_all_devices=fields.use_all_devices,
         rules=rules_from(fields.rules),
         layer_names=fields.layer_names,
+        cost_spread=tables.get("cost_spread"),
+        robustness=fields.robustness,
+        transfers=tables.get("transfers"),
     )
 
 
@@ -136,6 +142,7 @@ def _header_of(problem: StageProblem) -> dict[str, Any]:
         "use_all_devices": problem.use_all_devices,
         "layer_names": None if problem.layer_names is None else list(problem.layer_names),
         "rules": rule_fields(problem.rules),
+        "robustness": problem.robustness,
     }
 
 
@@ -155,19 +162,19 @@ def _nested(array: npt.NDArray[Any]) -> Any:
     return values.tolist()
 
 
-def _array(lists: Any) -> npt.NDArray[Any] | None:
+def _array(name: str, lists: Any) -> npt.NDArray[Any] | None:
     """Return an array from nested lists, with ``inf`` for ``None``."""
     if lists is None:
         return None
     try:
         array = np.array(lists, dtype=object)
     except ValueError:
-        raise ProblemError("cost and max_successors must be full arrays, got ragged rows") from None
-    if array.ndim != 4:
-        raise ProblemError("cost and max_successors must be full arrays, got ragged or empty rows")
+        raise ProblemError(f"{name} must be a full array, got ragged rows") from None
+    if array.ndim != (3 if name == "transfers" else 4):
+        raise ProblemError(f"{name} must be a full array, got ragged or empty rows")
     if (array == None).any():  # noqa: E711 - elementwise
         return np.where(array == None, np.inf, array).astype(np.float64)  # noqa: E711
     try:
         return np.array(lists)
     except OverflowError:
-        raise ProblemError("max_successors must be integers below 2**63") from None
+        raise ProblemError(f"{name} must be integers below 2**63") from None

@@ -92,8 +92,11 @@ class ProblemFile(_Headed):
     use_all_devices: bool
     layer_names: list[str] | None = None
     rules: RulesFields | None = None
+    robustness: Annotated[int, Field(ge=0)] = 0
     cost: list[list[list[list[Number | None]]]] | None = None
     max_successors: list[list[list[list[int]]]] | None = None
+    transfers: list[list[list[Number]]] | None = None
+    cost_spread: list[list[list[list[Number]]]] | None = None
     tables: TableFile | None = None
 
 

@@ -7,8 +7,11 @@ from stagecut.errors import ProblemError
 from stagecut.formulations import assignment, flow, levels, range_disaggregated, stage_indexed
 from stagecut.formulations import range as range_aggregated
 from stagecut.formulations.built import BuiltModel
+from stagecut.formulations.robust import add_worst_case
 from stagecut.formulations.rule_rows import add_rule_rows
+from stagecut.formulations.transfer_rows import add_transfers
 from stagecut.problem import StageProblem
+from stagecut.worst_case import is_robust
 
 type Builder = Callable[[StageProblem, Candidates, float], BuiltModel]
 """Takes the problem, its candidates, and a floor under the largest stage cost in seconds."""
@@ -56,6 +59,10 @@ def builder(name: str) -> Builder:
     def build(problem: StageProblem, candidates: Candidates, floor: float) -> BuiltModel:
         built = state(problem, candidates, floor)
         add_rule_rows(built.model, problem, built.candidates, built.weighted)
+        if problem.transfers is not None:
+            add_transfers(built, problem.transfers)
+        if is_robust(problem):
+            add_worst_case(built)
         return built
 
     return build

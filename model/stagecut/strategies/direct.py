@@ -6,17 +6,19 @@ from dataclasses import replace
 import numpy as np
 
 from stagecut import backend
-from stagecut.candidates import compile_candidates
-from stagecut.errors import PlanError, ProblemError, SolverError
-from stagecut.evaluate import check, evaluate
-from stagecut.formulations import TIGHTENED, builder
+from stagecut.candidates import Int, select
 from stagecut.formulations.built import BuiltModel
 from stagecut.plan import Plan
 from stagecut.problem import StageProblem
-from stagecut.result import Limit, Result, Statistics, Status
-from stagecut.strategies.decode import AGREEMENT, Incumbent, decode
-from stagecut.strategies.floor import Feasibility, bottleneck_floor
-from stagecut.strategies.reach import within_reach
+from stagecut.result import Result, Statistics
+from stagecut.strategies.decode import Incumbent, decode
+from stagecut.strategies.fixing import hopeful, reduced_costs
+from stagecut.strategies.floor import Feasibility
+from stagecut.strategies.nodes import build_model
+from stagecut.strategies.outcome import conclude
+from stagecut.strategies.relaxation import relaxation
+from stagecut.strategies.start import better_of_start, priced_start, set_start
+from stagecut.strategies.tightening import Tightening, tightened
 
 
 def solve_direct(
@@ -26,6 +28,7 @@ def solve_direct(
     formulation: str,
     request: backend.Request,
     warm_start: Plan | None = None,
+    tightening: Tightening | None = None,
 ) -> Result:
     """Build one model, solve it, and let the referee judge the answer.
 
@@ -38,142 +41,83 @@ def solve_direct(
     SolverError
         If the solver fails or its answer does not survive the referee.
     """
-    wall, cpu = time.perf_counter(), time.process_time()
-    lps = Feasibility(solver, request, wall)
-    built = _build(problem, formulation, lps, warm_start)
-    built_at = time.perf_counter()
-    answer, incumbent, bound = backend.Answer("stopped", stopped_by=lps.stopped_by), None, None
-    if built is not None:
-        answer = backend.run(built.model, solver, _in_seconds(request, built.scale, lps.left))
-        bound = None if answer.bound is None else answer.bound * built.scale
-        incumbent = decode(built, answer.objective, solver) if answer.has_solution else None
-    if warm_start is not None:
-        incumbent = _better_of_start(problem, warm_start, incumbent, answer.status, solver, request)
-    status, bound = judge(answer.status, incumbent, bound, request.rel_gap)
-    return Result(
-        status=status,
-        plan=None if incumbent is None else incumbent.plan,
-        objective=None if incumbent is None else incumbent.objective,
-        bound=bound,
-        limit=None if answer.stopped_by is None else Limit(answer.stopped_by),
-        solver=solver,
-        formulation=formulation,
-        strategy="direct",
-        statistics=Statistics(
-            wall_seconds=time.perf_counter() - wall,
-            cpu_seconds=time.process_time() - cpu,
-            build_seconds=built_at - wall,
-            rows=None if built is None else built.model.numConstraints(),
-            columns=None if built is None else built.model.numVariables(),
-            nonzeros=answer.nonzeros,
-            nodes=answer.nodes,
-            models=lps.count + (built is not None),
-        ),
-    )
-
-
-def _build(
-    problem: StageProblem, formulation: str, lps: Feasibility, warm_start: Plan | None
-) -> BuiltModel | None:
-    """Build the model; ``None`` if a limit came first."""
+    asked = Feasibility(solver, request)
+    start = None if warm_start is None else priced_start(problem, warm_start)
+    built = None
     try:
-        with backend.modelling(lps.left):
-            candidates, floor = within_reach(problem, compile_candidates(problem), lps)
-            if formulation in TIGHTENED and problem.objective != "latency":
-                floor = max(floor, bottleneck_floor(problem, candidates, lps))
-            built = builder(formulation)(problem, candidates, floor)
-            if warm_start is not None:
-                set_start(built, warm_start)
-            return None if lps.stopped_by is not None else built
+        with backend.modelling(asked.left):
+            built = _build(problem, formulation, asked, start, tightening or Tightening())
     except backend.OutOfTimeError:
-        lps.stopped_by = "time"
-        return None
+        asked.stopped_by = "time"
+    except KeyboardInterrupt:
+        asked.stopped_by = "interrupt"
+    return solve_built(built, asked, formulation, start)
 
 
-def judge(
-    claimed: str, incumbent: Incumbent | None, bound: float | None, rel_gap: float
-) -> tuple[Status, float | None]:
-    """Return the status that the figures support, and a bound that is not above the objective."""
-    if incumbent is None:
-        if claimed == "infeasible":
-            return Status.INFEASIBLE, None
-        return Status.UNKNOWN, bound
-    if bound is not None:
-        bound = min(bound, incumbent.objective)
-        allowed = max(rel_gap, AGREEMENT) * abs(incumbent.objective)
-        if claimed == "optimal" and incumbent.objective - bound <= allowed:
-            return Status.OPTIMAL, bound
-    return Status.FEASIBLE, bound
-
-
-def set_start(built: BuiltModel, plan: Plan) -> None:
-    """Give the model's variables the values of ``plan``.
-
-    A stage whose config was dropped starts as the cheapest kept one that allows its successors; a
-    plan with a stage that no best plan has starts nothing.
-
-    Raises
-    ------
-    ProblemError
-        If ``plan`` is not a plan of the problem.
-    """
-    try:
-        check(built.problem, plan)
-    except PlanError as error:
-        raise ProblemError(f"warm_start is not a plan of this problem: {error}") from error
-    for variable in built.columns:
-        variable.setInitialValue(0.0)
-    for column in built.columns_of(_kept(built, plan)):
-        built.columns[column].setInitialValue(1.0)
-
-
-def _kept(built: BuiltModel, plan: Plan) -> list[int]:
-    """Return the cheapest candidate for each stage of ``plan`` that allows its successors.
-
-    Empty if a stage has none: solvers pass over a start that is no plan.
-    """
-    submesh = {shape: m for m, shape in enumerate(built.problem.submeshes)}
-    r, kept = built.candidates, list[int]()
-    for position, stage in enumerate(plan.stages):
-        fits = (r.first == stage.first_layer) & (r.last == stage.last_layer)
-        fits &= r.submesh == submesh[stage.submesh]
-        if r.limit is not None:
-            fits &= r.limit >= len(plan.stages) - 1 - position
-        (places,) = np.nonzero(fits)
-        if not len(places):
-            return []
-        kept.append(int(places[np.argmin(r.cost[places])]))
-    return kept
-
-
-def _better_of_start(
-    problem: StageProblem,
-    start: Plan,
-    found: Incumbent | None,
-    claimed: str,
-    solver: str,
-    request: backend.Request,
-) -> Incumbent:
-    """Return the better of the user's plan and the solver's, if the claim allows both.
+def solve_built(
+    built: BuiltModel | None, asked: Feasibility, formulation: str, start: Incumbent | None = None
+) -> Result:
+    """Solve a model as it is; ``None`` or a search that was stopped gives what is known so far.
 
     Raises
     ------
     SolverError
-        If the solver denies that there is a plan, or calls one optimal that is dearer than the
-        start by more than the requested gap.
+        If the solver fails or its answer does not survive the referee.
     """
-    known = Incumbent(start, evaluate(problem, start).objective)
-    if claimed == "infeasible":
-        raise SolverError(f"{solver} claims that there is no plan, but warm_start is one")
-    if found is None:
-        return known
-    allowed = max(request.rel_gap, AGREEMENT) * found.objective
-    if claimed == "optimal" and found.objective - known.objective > allowed:
-        raise SolverError(
-            f"{solver} claims an optimum of {found.objective!r} s, "
-            f"but warm_start costs {known.objective!r} s"
+    built_after = time.perf_counter() - asked.start
+    answer, incumbent, bound = backend.Answer("stopped", stopped_by=asked.stopped_by), None, None
+    if built is not None and asked.stopped_by is None:
+        request = _in_seconds(asked.request, built.scale, asked.left)
+        answer = backend.run(built.model, asked.solver, request)
+        asked.stopped_by = answer.stopped_by
+        asked.count += 1
+        bound = None if answer.bound is None else answer.bound * built.scale
+        incumbent = decode(built, answer.objective, asked.solver) if answer.has_solution else None
+    if start is not None:
+        incumbent = better_of_start(start, incumbent, answer.status, asked.solver, asked.request)
+    figures = Statistics(
+        build_seconds=built_after,
+        rows=None if built is None else built.model.numConstraints(),
+        columns=None if built is None else built.model.numVariables(),
+        nonzeros=answer.nonzeros,
+        nodes=answer.nodes,
+        models=asked.count,
+    )
+    return conclude(asked, (formulation, "direct"), answer.status, incumbent, bound, figures)
+
+
+def _build(
+    problem: StageProblem,
+    formulation: str,
+    asked: Feasibility,
+    start: Incumbent | None,
+    tightening: Tightening,
+) -> BuiltModel:
+    """Build the model; with a warm start, of the stages that a better plan may use."""
+    candidates, floor = tightened(problem, formulation, asked, tightening)
+    built = build_model(problem, candidates, formulation, floor, tightening.raised)
+    if start is None:
+        return built
+    if tightening.fixing and built.owner is not None:
+        kept = _fixed(built, asked, start.objective)
+        built = build_model(
+            problem, select(candidates, kept), formulation, floor, tightening.raised
         )
-    return min(found, known, key=lambda incumbent: incumbent.objective)
+    set_start(built, start.plan)
+    return built
+
+
+def _fixed(built: BuiltModel, asked: Feasibility, best: float) -> Int:
+    """Return the stages that a plan better than ``best`` may use, by the model's LP."""
+    every = np.arange(len(built.candidates))
+    request = replace(asked.request, time_limit=asked.left, warm_start=False, progress=None)
+    answer = relaxation(built, asked.solver, request)
+    asked.count += 1
+    asked.stopped_by = answer.stopped_by
+    if answer.status != "optimal" or answer.objective is None or built.owner is None:
+        return every
+    bound = answer.objective * built.scale
+    return hopeful(every, built.owner, bound, reduced_costs(built), best)
 
 
 def _in_seconds(request: backend.Request, scale: float, left: float | None) -> backend.Request:

@@ -7,7 +7,7 @@ If no fractional plan exists on the stages that cost at most ``b``, no plan's la
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pulp
@@ -29,13 +29,14 @@ class Feasibility:
         The MILP solver.
     request
         The user's request; its time limit counts from ``start``.
-    start
-        ``time.perf_counter()`` at the start of the whole call, in seconds.
+    start, cpu_start
+        ``time.perf_counter()`` and ``time.process_time()`` at the start of the whole call, seconds.
     """
 
     solver: str
     request: backend.Request
-    start: float
+    start: float = field(default_factory=time.perf_counter)
+    cpu_start: float = field(default_factory=time.process_time)
     count: int = 0
     stopped_by: backend.Stop | None = None
 

@@ -10,14 +10,20 @@ a best plan has no stage above ``K T``, whatever the objective:
     | latency      ``c <= K T``
     | stages times bottleneck   ``c <= K T``
 
+With transfers of at most ``S`` seconds, ``T`` is ``2 max(T, S)`` in these bounds: a plan has fewer
+transfers than stages. In the worst case of slow stages, ``T`` bounds costs with their spread.
+
 ``T`` comes from a ladder of integer programs without costs, each rung a thousand times the last;
 the rung that failed is a floor under the largest stage cost.
 """
 
-from stagecut.candidates import Candidates, select
+from dataclasses import replace
+
+from stagecut.candidates import Candidates, Float, select
 from stagecut.formulations import common
 from stagecut.problem import StageProblem
 from stagecut.strategies.floor import Feasibility
+from stagecut.worst_case import is_robust
 
 WIDE = 1e6
 """Largest cost in units of the model's scale that needs no ladder."""
@@ -46,12 +52,24 @@ def within_reach(
     largest = float(candidates.cost.max(initial=0.0))
     if largest <= WIDE * scale:
         return candidates, 0.0
+    measured, sent = candidates, 0.0
+    if is_robust(problem):
+        measured = replace(candidates, cost=candidates.cost + _spread(problem, candidates))
+    if problem.transfers is not None:
+        sent = float(problem.transfers.max(initial=0.0))
     floor, rung = 0.0, scale
     while rung < largest:
-        feasible = asked.has_plan(problem, candidates, rung)
+        feasible = asked.has_plan(problem, measured, rung)
         if feasible is None:
             return candidates, floor
         if feasible:
-            return select(candidates, candidates.cost <= problem.num_layers * rung), floor
-        floor, rung = rung, rung * RUNG
+            most = problem.num_layers * (2 * max(rung, sent) if sent > 0 else rung)
+            return select(candidates, candidates.cost <= most), floor
+        floor, rung = 0.0 if measured is not candidates else rung, rung * RUNG
     return candidates, floor
+
+
+def _spread(problem: StageProblem, candidates: Candidates) -> Float:
+    assert problem.cost_spread is not None
+    r = candidates
+    return problem.cost_spread[r.first, r.last, r.submesh, r.config]
