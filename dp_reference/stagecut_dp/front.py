@@ -23,7 +23,7 @@ from stagecut_dp.pareto import ParetoFront, make_front
 from stagecut_dp.parts import ROUNDING, Bounds, Part, chain_bounds, reduced_costs
 from stagecut_dp.prices import Curve, is_sharp, next_prices
 from stagecut_dp.settle import joint_windows, pick_thresholds, shorten
-from stagecut_dp.stages import StageAxis, longest_chain
+from stagecut_dp.staged_parts import staged_within
 from stagecut_dp.training import TrainingSearch
 
 INTERVALS = 12
@@ -48,7 +48,8 @@ def pareto_front(
 
     Arguments as for :func:`stagecut_dp.solve`. A plan is dominated when another has no larger sum
     of stage costs and no larger largest stage cost, and one of them smaller. The front answers
-    every number of micro-batches at once.
+    every number of micro-batches at once. A part of it would say nothing about the rest, so there
+    is no time limit; Ctrl-C raises ``KeyboardInterrupt``.
 
     Raises
     ------
@@ -88,9 +89,6 @@ class FrontSearch:
         self.instance = instance
         self.clock = Clock()
         self.kept: list[Candidates] = []
-        self.axis: StageAxis | None = None
-        if instance.counts_stages:
-            self.axis = StageAxis(instance.min_stages, instance.max_stages)
 
     def paths(self) -> list[Candidates]:
         """Return the paths, dominated ones among them."""
@@ -164,12 +162,10 @@ class FrontSearch:
         devices = self.instance.num_devices
         if not len(levels) or not windows.fewest[0] <= devices <= windows.most[0]:
             return
-        axis = self.axis
-        if axis is not None:
-            axis = StageAxis(axis.least, min(axis.most, longest_chain(inside)))
-        rows = 1 if axis is None else axis.most + 1
-        thresholds = pick_thresholds(levels, len(inside) * windows.width * rows)
-        sums = run_levels(self.instance, inside, windows, thresholds, axis)
+        if self.instance.counts_stages:
+            inside, windows = staged_within(self.instance, inside, windows)
+        thresholds = pick_thresholds(levels, len(inside) * windows.width)
+        sums = run_levels(self.instance, inside, windows, thresholds)
         self.clock.tick()
         known = self.steps(sums, thresholds, budget)
         edge, above = (part.least, budget), part.total

@@ -51,7 +51,8 @@ def k_best(
     Plans are distinct as lists of ``(first, last, submesh, config)``: the same ranges and submeshes
     in another config are another plan. Fewer are returned when there are fewer; among plans of
     equal objective at the end of the list, which ones are returned is not defined, but the same
-    input gives the same list. Other arguments as for :func:`stagecut_dp.solve`.
+    input gives the same list. There is no time limit; Ctrl-C raises ``KeyboardInterrupt``. Other
+    arguments as for :func:`stagecut_dp.solve`.
 
     Raises
     ------
@@ -138,8 +139,12 @@ class RankedSearch(TrainingSearch):
     def settle[C: Candidates](
         self, listed: C, parts: list[Part], budget: float
     ) -> tuple[C, list[Part]]:
-        """Take the ``k`` least sums at the highest threshold that is open."""
-        top = max(part.most for part in parts)
+        """Take the ``k`` least sums at the threshold of the part with the best bound.
+
+        What else has a largest stage above those of all ``k`` plans, up to the threshold, is worse
+        than they are.
+        """
+        top = min(parts, key=lambda part: part.objective(self.weight)).most
         plans = least_sums(self.instance, listed, parts, top, budget, self.pool.wanted)
         for path in plans:
             self.pool.offer(*priced_plan(self.instance, path), path)
@@ -149,7 +154,8 @@ class RankedSearch(TrainingSearch):
             highest = max(float(path.cost.max()) for path in plans)
         opened = []
         for part in parts:
-            part.most = min(part.most, float(np.nextafter(highest, -math.inf)))
+            if part.most <= top:
+                part.most = min(part.most, float(np.nextafter(highest, -math.inf)))
             if part.least <= part.most and part.objective(self.weight) <= limit:
                 opened.append(part)
         return (shorten(listed, opened, self.weight, limit) if opened else listed), opened

@@ -2,7 +2,8 @@
 
 Symbols: ``F(t)`` = least sum with no stage above ``t``; ``w = B - 1``. Plans with a largest stage
 cost in ``(s, t]`` cost at least ``F(t) + w s'`` with ``s'`` the next cost above ``s``, in float64
-as in the reals. Each pass takes several thresholds at once and splits the parts at them.
+as in the reals. Each pass takes several thresholds at once and splits the parts at them. ``F`` is
+the same from the largest stage of the path behind ``F(t)`` up to ``t``: that path is best there.
 """
 
 import math
@@ -22,6 +23,8 @@ WORK = 400_000
 """Values that a pass may combine before it takes fewer thresholds."""
 MOST_THRESHOLDS = 24
 """Thresholds in one pass."""
+FEW = 8
+"""Thresholds up to which a pass also settles those from a path's largest stage to its own."""
 
 
 def settle[C: Candidates](
@@ -91,15 +94,18 @@ def _pass(
     def offer(row: int) -> float:
         """Offer the path of a threshold; return its largest stage cost, seconds."""
         path = done.path(row)
-        best.offer(*priced_plan(instance, path), path)
-        return float(path.cost.max())
+        top = float(path.cost.max())
+        if done.sums[row] + weight * top < best.objective:
+            best.offer(*priced_plan(instance, path), path)
+        return top
 
     objectives = done.sums + weight * thresholds
     row = int(np.argmin(objectives))
     if objectives[row] < best.objective:
         offer(row)
-    known = np.searchsorted(levels, thresholds).tolist()
-    return _split(parts, levels.tolist(), known, done.sums.tolist(), offer, weight, budget)
+    known, sums = np.searchsorted(levels, thresholds).tolist(), done.sums.tolist()
+    settled = offer if len(known) <= FEW else lambda row: float(thresholds[row])
+    return _split(parts, levels.tolist(), known, sums, settled, weight, budget)
 
 
 def _levels(listed: Candidates, parts: list[Part]) -> Float:
@@ -139,14 +145,13 @@ def _split(
     costs: list[float],
     known: list[int],
     totals: list[float],
-    offer: Callable[[int], float],
+    settled: Callable[[int], float],
     weight: int,
     budget: float,
 ) -> list[Part]:
-    """Split the parts at the levels ``known``, whose sums are ``totals``; those are settled.
+    """Split the parts at the levels ``known``, whose sums are ``totals``.
 
-    So are the levels from the largest stage of the path behind a sum up to its threshold: the sum
-    is the same for all of them, and the path is offered.
+    Each is settled, and so are the levels below it down to ``settled(row)`` seconds.
     """
     pieces = []
     for part in parts:
@@ -157,7 +162,7 @@ def _split(
             total = max(part.total, totals[row])
             some = low <= upto and total < math.inf
             if some and total + weight * costs[low] <= budget:
-                upto = min(upto, bisect_left(costs, offer(row)) - 1)
+                upto = min(upto, bisect_left(costs, settled(row)) - 1)
                 if low <= upto:
                     pieces.append(Part(costs[low], costs[upto], total, part.bounds, part.reduced))
             low, row = known[row] + 1, row + 1

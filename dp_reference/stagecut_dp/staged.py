@@ -47,6 +47,13 @@ class StagedList(Candidates):
         """Return the candidates behind the entries."""
         return self.source.take(self.which)
 
+    def layers(self) -> Int:
+        """Return the layer of each node in use, int64, shape ``(N + 1,)``."""
+        layers = np.zeros(self.num_layers + 1, dtype=np.int64)
+        layers[self.first] = self.source.first[self.which]
+        layers[self.last + 1] = self.source.last[self.which] + 1
+        return layers
+
     def levels(self) -> list[slice]:
         """Return the entries that start beyond the source, by falling number of followers."""
         begin = int(np.searchsorted(self.first, 1))

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from stagecut_dp.candidates import Candidates
+from stagecut_dp.device_pass import Windows, within
 from stagecut_dp.instance import Float, Instance, Int
 from stagecut_dp.parts import Bounds, Part, reduced_costs
 from stagecut_dp.staged import StagedList, expand, staged_bounds
@@ -42,6 +43,17 @@ def enter_nodes(
     for part in parts:
         part.reduced = part.reduced[staged.which]
     return staged
+
+
+def staged_within(
+    instance: Instance, listed: Candidates, windows: Windows
+) -> tuple[StagedList, Windows]:
+    """Put nodes in the place of layers, and give each the window of its layer."""
+    weights, devices = listed.devices.astype(np.float64), float(instance.num_devices)
+    staged = expand(listed, weights, devices, instance.min_stages, instance.max_stages)
+    layers = staged.layers()
+    wide = Windows(windows.fewest[layers], windows.most[layers])
+    return staged.take(within(staged, wide)), wide
 
 
 def tighten_staged(

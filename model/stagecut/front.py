@@ -116,7 +116,8 @@ def pareto_front(problem: StageProblem) -> ParetoFront:
     """Return every non-dominated (total, bottleneck) with one plan each.
 
     One call answers every number of micro-batches, at little more than the cost of one solve. The
-    problem's own objective and number of micro-batches play no part.
+    problem's own objective and number of micro-batches play no part. There is no time limit: a part
+    of the front would answer nothing. Ctrl-C raises ``KeyboardInterrupt``.
 
     Parameters
     ----------

@@ -21,6 +21,8 @@ class RankedPlan:
 def solve_many(problem: StageProblem, k: int) -> tuple[RankedPlan, ...]:
     """Return the ``k`` best distinct plans, best first, by the dynamic programme.
 
+    There is no time limit; Ctrl-C raises ``KeyboardInterrupt``.
+
     Parameters
     ----------
     problem

@@ -51,3 +51,15 @@ def test_a_picture_in_no_folder_is_bad_input(tmp_path, capsys):
     assert run(["front", "gpt3-2.6b", "--plot", str(tmp_path / "no" / "front.png")]) == 2
     printed = capsys.readouterr()
     assert (printed.out, "there is no folder" in printed.err) == ("", True)
+
+
+@pytest.mark.parametrize("count", [1, 20, 1000])
+def test_the_plan_for_a_number_of_microbatches_is_written(count, tmp_path, capsys):
+    target = tmp_path / "plan.json"
+    options = ["--num-microbatches", str(count), "-o", str(target)]
+    assert run(["front", "gpt3-2.6b", *options]) == 0
+    problem = sc.load_example("gpt3-2.6b", num_microbatches=count)
+    written = sc.evaluate(problem, sc.load_plan(target)).objective
+    assert written == sc.solve(problem).objective
+    assert run(["front", "gpt3-2.6b", "-o", str(tmp_path / "no" / "plan.json")]) == 2
+    assert "there is no folder" in capsys.readouterr().err

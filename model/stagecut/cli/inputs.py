@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stagecut.errors import FormatError, StagecutError
+from stagecut.plan import Plan
 from stagecut.problem import StageProblem
 
 if TYPE_CHECKING:
@@ -71,6 +72,17 @@ def refuse_unwritable(path: str) -> None:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"cannot write {path!r}: {error}") from None
+
+
+def save_kept(plan: Plan, path: str) -> FormatError | None:
+    """Save a plan; a failure is returned, so that the plan can be printed before it is told."""
+    from stagecut.formats import save_plan
+
+    try:
+        save_plan(plan, path)
+    except FormatError as error:
+        return error
+    return None
 
 
 def _exists(name: str) -> bool:

@@ -10,9 +10,9 @@ from stagecut.cli.inputs import (
     read_problem,
     read_profile,
     refuse_unwritable,
+    save_kept,
 )
-from stagecut.errors import FormatError
-from stagecut.plan import Plan
+from stagecut.cli.ranking import list_plans
 from stagecut.problem import StageProblem
 from stagecut.result import Result
 
@@ -36,6 +36,9 @@ def solve(
     num_microbatches: Annotated[int | None, typer.Option(help="Micro-batches, B.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for each solver.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads for MILP solvers.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="List this many of the best plans, by the dp solver.")
+    ] = None,
     log: Annotated[bool, typer.Option("--log", help="Print the MILP solver's own log.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     output: Annotated[
@@ -60,9 +63,13 @@ def solve(
     )
     limits = {"time_limit": time_limit, "threads": threads}
     milp = {"formulation": formulation, "strategy": strategy, "log": log}
+    if count is not None:
+        _refuse_beside_count(solver, {**limits, **milp})
+        list_plans(stated, problem, count, json=json, output=output)
+        return
     results = _solve_with(solver or ["auto"], stated, limits, milp)
     best, agree = best_plan(results), _agree(results)
-    unsaved = None if output is None or best is None else _save(best, output)
+    unsaved = None if output is None or best is None else save_kept(best, output)
     why = _explain(stated, problem, time_limit) if _infeasible(results) else ()
     if json:
         print(results_json(stated, problem, results, agree, why))
@@ -95,6 +102,18 @@ def _explain(problem: StageProblem, name: str, time_limit: float | None) -> tupl
     return tuple(map(str, explanation.causes))
 
 
+def _refuse_beside_count(solvers: list[str] | None, options: dict[str, Any]) -> None:
+    """Raise if options are given that listing several plans has no use for."""
+    unused = {"time_limit": None, "threads": None, "formulation": "auto", "strategy": "auto"}
+    given = [name for name, value in options.items() if value != unused.get(name, False)]
+    given += [f"solver {name}" for name in solvers or [] if name not in ("auto", "dp")]
+    if given:
+        shown = ", ".join("--" + name.replace("_", "-") for name in given)
+        raise typer.BadParameter(
+            f"--count lists plans by the dynamic programme, which takes no {shown}; leave it out"
+        )
+
+
 def _solve_with(
     solvers: list[str], problem: StageProblem, limits: dict[str, Any], milp: dict[str, Any]
 ) -> list[Result]:
@@ -111,17 +130,6 @@ def _solve_with(
         if result.limit == "interrupt":
             break
     return results
-
-
-def _save(plan: Plan, path: str) -> FormatError | None:
-    """Save a plan; a failure is returned, so that the plan can be printed before it is told."""
-    from stagecut.formats import save_plan
-
-    try:
-        save_plan(plan, path)
-    except FormatError as error:
-        return error
-    return None
 
 
 def _agree(results: list[Result]) -> bool | None:

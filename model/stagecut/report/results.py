@@ -26,11 +26,7 @@ def print_results(
 ) -> None:
     """Print the best plan, then one line of proof per result."""
     console = Console(file=file, highlight=False, width=None if file.isatty() else WIDTH)
-    console.print(
-        f"{printable(name)}: {problem.num_layers} layers, {problem.num_devices} devices, "
-        f"{problem.num_microbatches} micro-batches, objective {problem.objective}",
-        markup=False,
-    )
+    console.print(problem_line(problem, name), markup=False)
     best = best_plan(results)
     if best is not None:
         console.print(stage_table(problem, best))
@@ -39,6 +35,14 @@ def print_results(
     console.print(proof_table(results))
     if agree is not None:
         console.print("the solvers agree" if agree else "the solvers DISAGREE", markup=False)
+
+
+def problem_line(problem: StageProblem, name: str) -> str:
+    """Return what a problem is, in one line."""
+    return (
+        f"{printable(name)}: {problem.num_layers} layers, {problem.num_devices} devices, "
+        f"{problem.num_microbatches} micro-batches, objective {problem.objective}"
+    )
 
 
 def best_plan(results: Sequence[Result]) -> Plan | None:

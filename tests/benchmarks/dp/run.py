@@ -2,7 +2,7 @@
 
 From the root of the repository, with numba and matplotlib installed beside the project::
 
-    python tests/benchmarks/dp/run.py [--only ratios sizes growth memory]
+    python tests/benchmarks/dp/run.py [--only ratios sizes limits growth memory]
 
 CPU time of one thread, medians over repeats, tables of ``tests/benchmarks/tables.py`` with seed 0;
 ratios are taken in one run on the same table. Writes ``results/<section>.csv`` and
@@ -41,13 +41,15 @@ GOALS = {  # ratio to Alpa's compiled programme: tied, noisy
     (64, 64): (400, 5000),
     (64, 256): (800, 8000),
 }
-SECONDS = [  # K, D, B, limits, goal in seconds
-    (64, 256, 1024, False, 0.005),
-    (64, 256, 16, False, 0.012),
-    (256, 1024, 128, False, 0.06),
-    (256, 1024, 128, True, 0.5),
-    (512, 4096, 128, False, 2.0),
+SECONDS = [  # K, D, B, goal in seconds
+    (64, 256, 1024, 0.005),
+    (64, 256, 16, 0.012),
+    (256, 1024, 128, 0.06),
+    (512, 4096, 128, 2.0),
 ]
+LIMITED = [(64, 256, None), (256, 1024, 0.5), (512, 4096, None)]
+ROOMS = (1.1, 1.2, 1.3, 1.6, 2.0)
+SEEDS = range(4)
 FRONTS = [(128, 512, 0.5), (256, 1024, 5.0)]
 
 
@@ -100,19 +102,16 @@ def ratios() -> list[Row]:
 def sizes() -> list[Row]:
     """Measure seconds on all kinds of table, and the fronts."""
     rows: list[Row] = []
-    for layers, devices, microbatches, limited, goal in SECONDS:
-        for kind in ["memory_limited"] if limited else [*tables.KINDS, "profiled"]:
+    for layers, devices, microbatches, goal in SECONDS:
+        for kind in [*tables.KINDS, "profiled"]:
             made = {**tables.KINDS, "profiled": tables.profiled}[kind](layers, devices)
             if made is None:
                 continue
-            cost, devices_of, limits = made
-            rules = {"max_successors": limits if limited else None}
+            cost, devices_of, _ = made
             problem = (cost, devices_of, devices, microbatches)
-            taken, _ = cpu(
-                lambda p=problem, r=rules: stagecut_dp.solve(*p, **r), 9 if layers <= 64 else 3
-            )
+            taken, _ = cpu(lambda p=problem: stagecut_dp.solve(*p), 9 if layers <= 64 else 3)
             what = f"{layers}, {devices}, S={len(devices_of)}, B={microbatches}"
-            rows.append(timed(what + (", 1F1B limits" if limited else ""), kind, taken, goal))
+            rows.append(timed(what, kind, taken, goal))
     for layers, devices, goal in FRONTS:
         for kind in tables.KINDS:
             cost, devices_of, _ = tables.KINDS[kind](layers, devices)
@@ -123,6 +122,35 @@ def sizes() -> list[Row]:
                 f"front {layers}, {devices}: {len(front)} points, {len(front.hull())} on the hull"
             )
             rows.append(timed(what, kind, taken, goal))
+    return rows
+
+
+def limits() -> list[Row]:
+    """Measure seconds under 1F1B limits that bind hard (little room) to hardly at all, B = 128."""
+    rows: list[Row] = []
+    for layers, devices, goal in LIMITED:
+        for room in ROOMS:
+            taken, raised = [], []
+            for seed in SEEDS:
+                cost, wide, most = tables.memory_limited(layers, devices, seed=seed, room=room)
+                problem = (cost, wide, devices, 128)
+                free, _ = stagecut_dp.solve(*problem)
+                seconds, found = cpu(
+                    lambda p=problem, m=most: stagecut_dp.solve(*p, max_successors=m)[0], 1
+                )
+                taken.append(seconds)
+                raised.append(float(found) / free if isinstance(found, float) else np.inf)
+            reached = "-" if goal is None else "yes" if max(taken) <= goal else "no"
+            rows.append(
+                {
+                    "K, D": f"{layers}, {devices}",
+                    "room": room,
+                    "limited / free optimum": f"{min(raised):.3g} to {max(raised):.3g}",
+                    "CPU s, seeds 0 to 3": ", ".join(f"{seconds:.2g}" for seconds in taken),
+                    "goal": "-" if goal is None else goal,
+                    "reached": reached,
+                }
+            )
     return rows
 
 
@@ -223,7 +251,13 @@ def show(name: str, rows: list[Row]) -> None:
 
 def main() -> None:
     """Run the sections asked for."""
-    sections = {"ratios": ratios, "sizes": sizes, "growth": growth, "memory": memory}
+    sections = {
+        "ratios": ratios,
+        "sizes": sizes,
+        "limits": limits,
+        "growth": growth,
+        "memory": memory,
+    }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=list(sections), default=list(sections))
     for name in parser.parse_args().only:
