@@ -19,9 +19,6 @@ Constraints
     | (R5) product     v_lsm <= g_sm; sum of v_lsm over m = z_ls
     | (R6) epigraph    t >= sum of c_lm v_lsm over l and m, for each s; t >= t_lo
 
-Summed over the layers and columns of ``stage_indexed``, a point of that model's LP is one of this
-one's, so its LP bound is at most that of ``stage_indexed``.
-
 Cannot express: costs of a range that are not the sum of its layers' costs; ranges that are not
 allowed although their layers are; successor limits; rows and rules about
 a stage that ask for more than its submesh.

@@ -17,10 +17,11 @@ Constraints
     | (R2) start      sum of x_sr that start at layer 0 = 1
     | (R3) devices    sum of n_r x_sr = D (or <= D)
     | (R4) carry      u_l = sum of c_r x_sr covering l, in sparse form
-    | (R5) epigraph   t >= u_l for each l, and t >= sum of c_r x_sr for each s
+    | (R5) epigraph   t >= u_l, for each l
 
-``c_r`` in (R4) and (R5) is ``max(c_r, t_lo)``. Successor limits take no rows. A point of its LP is
-one of ``range`` when summed over ``s``, so its LP bound is at least that of ``range``.
+``c_r`` in (R4) is ``max(c_r, t_lo)``. Successor limits take no rows. A point of its LP is one of
+``range`` when summed over ``s``, so its LP bound is at least that of ``range``. A row ``t >= sum of
+c_r x_sr`` for each ``s`` is valid too, but raises the bound little and makes HiGHS far slower.
 
 Cannot express: nothing of the problem. It has up to ``K`` times the columns of ``range``.
 """
@@ -53,7 +54,6 @@ def build(problem: StageProblem, candidates: Candidates, floor: float = 0.0) -> 
     raised = np.maximum(r.cost, floor) / scale
     carried = carry.add_carry_rows(model, use, raised, r.first, r.last, num_layers)  # (R4)
     carry.add_epigraph_rows(model, carried, bottleneck)  # (R5)
-    _add_stage_rows(model, successors, common.cost_terms(use, raised), bottleneck)  # (R5)
     return PlacedModel(
         problem, candidates, model, use, owner, bottleneck, scale, successors, _successors
     )
@@ -105,12 +105,3 @@ def _add_chain_rows(
             rows.setdefault((s + 1, i), []).append((x, -1.0))
     for (s, layer), terms in sorted(rows.items()):
         model.addConstraint(common.expression(terms) == 0.0, f"chain_{s}_{layer}")
-
-
-def _add_stage_rows(
-    model: pulp.LpProblem, successors: Int, costs: common.Terms, bottleneck: pulp.LpVariable
-) -> None:
-    for s in np.unique(successors).tolist():
-        terms = [(costs[k][0], -costs[k][1]) for k in np.flatnonzero(successors == s).tolist()]
-        row = common.expression([(bottleneck, 1.0), *terms])
-        model.addConstraint(row >= 0.0, f"stage_{s}")
