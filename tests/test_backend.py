@@ -129,3 +129,15 @@ def test_leaving_does_not_wait_for_a_run_that_was_given_up(busy):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (3, b"kept", b"")
+
+
+def nap_under_alarms():
+    for _ in range(50):
+        with backend.modelling(60.0):
+            time.sleep(0.001)
+    spin()
+
+
+def test_an_inner_deadline_leaves_an_outer_one_alone():
+    with pytest.raises(backend.OutOfTimeError), backend.modelling(0.03):
+        nap_under_alarms()

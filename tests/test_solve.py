@@ -262,3 +262,9 @@ def test_a_crash_is_a_clear_error(problem, monkeypatch):
 def test_an_unknown_solver_option_is_named(problem):
     with pytest.raises(sc.ProblemError, match="HiGHS has no option 'mip_relgap'"):
         sc.solve(problem, solver_options={"mip_relgap": 0.1})
+
+
+def test_a_solver_that_would_not_be_exact_is_refused(problem):
+    assert "cpsat" not in sc.available_solvers()
+    with pytest.raises(sc.UnsupportedError, match="solver 'cpsat' cannot be used: PuLP rounds"):
+        sc.solve(problem, solver="cpsat")

@@ -6,17 +6,36 @@ from dataclasses import dataclass
 from typing import Any
 
 from stagecut.backend.request import Request
-from stagecut.errors import ProblemError, SolverNotInstalledError
+from stagecut.errors import ProblemError, SolverNotInstalledError, UnsupportedError
 
 
 @dataclass(frozen=True, slots=True)
 class SolverEntry:
-    """A solver: PuLP's name for it, the package that brings it, and our extra for that."""
+    """A solver that PuLP drives.
+
+    Parameters
+    ----------
+    pulp_name
+        PuLP's name for it.
+    module
+        The package that brings it.
+    extra
+        Our extra for that package.
+    options
+        Our options in its words.
+    relaxes
+        Whether it solves LP relaxations; one that does not solves the model itself instead, whose
+        optimum is a bound as well.
+    refusal
+        Why it cannot be used, ``None`` if it can.
+    """
 
     pulp_name: str
     module: str
     extra: str | None
     options: Callable[[Request], dict[str, Any]]
+    relaxes: bool = True
+    refusal: str | None = None
 
 
 def highs_options(request: Request) -> dict[str, Any]:
@@ -47,11 +66,13 @@ def pulp_options(request: Request) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
+ROUNDS = "PuLP rounds its continuous variables, so that its optimum would not be exact"
+
 SOLVERS: dict[str, SolverEntry] = {
     "highs": SolverEntry("HiGHS", "highspy", None, highs_options),
-    "scip": SolverEntry("SCIP_PY", "pyscipopt", "scip", pulp_options),
+    "scip": SolverEntry("SCIP_PY", "pyscipopt", "scip", pulp_options, relaxes=False),
     "cbc": SolverEntry("COIN_CMD", "cbcbox", "cbc", pulp_options),
-    "cpsat": SolverEntry("CPSAT", "ortools", "cpsat", pulp_options),
+    "cpsat": SolverEntry("CPSAT", "ortools", "cpsat", pulp_options, relaxes=False, refusal=ROUNDS),
     "gurobi": SolverEntry("GUROBI", "gurobipy", "gurobi", pulp_options),
     "cplex": SolverEntry("CPLEX_PY", "cplex", "cplex", pulp_options),
     "xpress": SolverEntry("XPRESS_PY", "xpress", "xpress", pulp_options),
@@ -91,8 +112,12 @@ def installed(name: str) -> SolverEntry:
     ------
     SolverNotInstalledError
         If the solver is not installed.
+    UnsupportedError
+        If it cannot give exact results.
     """
     entry = SOLVERS[name]
+    if entry.refusal is not None:
+        raise UnsupportedError(f"solver {name!r} cannot be used: {entry.refusal}")
     if not _is_installed(entry):
         raise SolverNotInstalledError(
             f"solver {name!r} is not installed; install it with: "
@@ -102,4 +127,4 @@ def installed(name: str) -> SolverEntry:
 
 
 def _is_installed(entry: SolverEntry) -> bool:
-    return importlib.util.find_spec(entry.module) is not None
+    return entry.refusal is None and importlib.util.find_spec(entry.module) is not None

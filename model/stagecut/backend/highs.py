@@ -24,7 +24,7 @@ from stagecut.backend.modelling import modelling
 from stagecut.backend.watch import Watch
 from stagecut.errors import ProblemError
 
-GRACE = 0.5
+GRACE = 0.25
 """Seconds after the deadline in which HiGHS may stop by itself."""
 
 THREAD = "stagecut: HiGHS"

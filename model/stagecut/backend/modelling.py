@@ -44,12 +44,15 @@ def _alarm(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
-    caller, lock, active = ctypes.c_ulong(threading.get_ident()), threading.Lock(), True
+    caller, lock = ctypes.c_ulong(threading.get_ident()), threading.Lock()
+    active, has_rung = True, False
     throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
     def ring() -> None:
+        nonlocal has_rung
         with lock:
             if active:
+                has_rung = True
                 throw(caller, ctypes.py_object(OutOfTimeError))
 
     timer = threading.Timer(max(seconds, 0.0), ring)
@@ -61,4 +64,5 @@ def _alarm(seconds: float | None) -> Iterator[None]:
         timer.cancel()
         with lock:
             active = False
-            throw(caller, None)  # takes back what has not been raised yet
+            if has_rung:  # takes back what has not been raised yet; not an outer alarm's
+                throw(caller, None)

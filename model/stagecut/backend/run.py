@@ -33,7 +33,9 @@ def run(model: pulp.LpProblem, solver: str, request: Request) -> Answer:
     """
     entry = installed(solver)
     watch = Watch(request)
-    ours = {"msg": request.log, "mip": not request.relaxed, **entry.options(request)}
+    ours = {"msg": request.log, **entry.options(request)}
+    if request.relaxed and entry.relaxes:
+        ours["mip"] = False
     options = {**ours, **request.options}
     if solver == "highs":
         highs.silence_banner()

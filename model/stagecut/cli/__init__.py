@@ -1,4 +1,4 @@
-"""The command line: ``stagecut solve | front | check | convert | examples``."""
+"""The command line: ``stagecut solve | front | check | model | convert | examples``."""
 
 import contextlib
 import io

@@ -8,6 +8,7 @@ from stagecut.cli.check import check
 from stagecut.cli.convert import convert
 from stagecut.cli.examples import examples
 from stagecut.cli.front import front
+from stagecut.cli.model import model
 from stagecut.cli.solve import solve
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -47,5 +48,6 @@ def _root(
 app.command(epilog="Example: stagecut solve gpt3-2.6b --solver dp --solver highs")(solve)
 app.command(epilog="Example: stagecut front gpt3-2.6b --plot front.png")(front)
 app.command(epilog="Example: stagecut check problem.json plan.json")(check)
+app.command(epilog="Example: stagecut model gpt3-2.6b -o model.mps")(model)
 app.command(epilog="Example: stagecut convert profile.json --from piper -o problem.json")(convert)
 app.command(epilog="Example: stagecut examples")(examples)

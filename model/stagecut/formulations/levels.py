@@ -87,7 +87,7 @@ def _add_levels(
     parts = [model.add_variable(f"d_{b}", 0, width) for b, width in enumerate(widths)]
     whole = common.expression([(bottleneck, 1.0), *((part, -1.0) for part in parts)])
     model.addConstraint(whole == float(edges[0]), "levels")
-    exceeds = [model.add_variable(f"y_{b}", 0, 1, "Binary") for b in range(1, len(parts))]
+    exceeds = [model.add_variable(f"over_{b}", 0, 1, "Binary") for b in range(1, len(parts))]
     for b, ((below, part), y) in enumerate(zip(pairwise(parts), exceeds, strict=True), start=1):
         full = common.expression([(below, 1.0), (y, -widths[b - 1])])
         model.addConstraint(full >= 0.0, f"below_{b}")

@@ -92,9 +92,11 @@ def _build(
     asked: Feasibility,
     start: Incumbent | None,
     tightening: Tightening,
-) -> BuiltModel:
+) -> BuiltModel | None:
     """Build the model; with a warm start, of the stages that a better plan may use."""
     candidates, floor = tightened(problem, formulation, asked, tightening)
+    if asked.stopped_by is not None:
+        return None
     built = build_model(problem, candidates, formulation, floor, tightening.raised)
     if start is None:
         return built
