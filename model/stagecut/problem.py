@@ -6,12 +6,19 @@ Symbols: ``K`` layers, ``S`` submeshes, ``C`` configs, ``D`` devices, ``B`` micr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from stagecut.arguments import (
+    distinct_submeshes,
+    names_of,
+    pool_devices,
+    robustness_of,
+    truth,
+)
+from stagecut.arguments import positive_integer as positive_integer
 from stagecut.errors import ProblemError, UnsupportedError
 from stagecut.rules import StageRules
 from stagecut.submesh import Submesh, SubmeshLike
@@ -19,7 +26,6 @@ from stagecut.validation import as_cost_table, as_limit_table, as_spread_table, 
 
 Objective = Literal["training", "bottleneck", "latency", "stages_times_bottleneck"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
-LARGEST = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +122,9 @@ class StageProblem:
         robustness: int = 0,
         transfers: npt.ArrayLike | None = None,
     ) -> None:
-        shapes = _distinct_submeshes(submeshes)
+        shapes = distinct_submeshes(submeshes)
         table = as_cost_table(cost, len(shapes))
-        pools = _pool_devices(num_devices, shapes)
+        pools = pool_devices(num_devices, shapes)
         values: dict[str, Any] = {
             "cost": table,
             "submeshes": shapes,
@@ -129,11 +135,11 @@ class StageProblem:
             "num_microbatches": positive_integer("num_microbatches", num_microbatches),
             "max_successors": as_limit_table(max_successors, np.shape(cost), table.shape),
             "objective": _known_objective(objective),
-            "use_all_devices": _boolean("use_all_devices", use_all_devices),
+            "use_all_devices": truth("use_all_devices", use_all_devices),
             "rules": _rules(rules, table.shape[0], shapes),
-            "layer_names": _names(layer_names, table.shape[0]),
+            "layer_names": names_of(layer_names, table.shape[0]),
             "cost_spread": as_spread_table(cost_spread, np.shape(cost), table),
-            "robustness": _robustness(robustness, cost_spread),
+            "robustness": robustness_of(robustness, cost_spread),
             "transfers": as_transfer_table(transfers, table.shape[0], table.shape[2]),
         }
         if values["robustness"] and transfers is not None:
@@ -195,83 +201,14 @@ class StageProblem:
     __hash__ = None  # type: ignore[assignment]
 
 
-def positive_integer(name: str, value: object) -> int:
-    """Return ``value`` as an ``int`` of at least 1, or raise :class:`ProblemError`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ProblemError(f"{name} must be an integer of at least 1, got {value!r}")
-    if int(value) > LARGEST:
-        raise ProblemError(f"{name} must be at most 2**53, which float64 counts exactly")
-    return int(value)
-
-
 def _same(mine: object, other: object) -> bool:
     return not isinstance(other, np.ndarray) and mine == other
-
-
-def _distinct_submeshes(submeshes: Sequence[SubmeshLike]) -> tuple[Submesh, ...]:
-    try:
-        shapes = tuple(Submesh.of(value) for value in submeshes)
-    except TypeError:
-        raise ProblemError(
-            f"submeshes must be a sequence of (hosts, devices_per_host), got {submeshes!r}"
-        ) from None
-    if not shapes:
-        raise ProblemError("submeshes must name at least one shape, got none")
-    for index, shape in enumerate(shapes):
-        if shape in shapes[:index]:
-            raise ProblemError(
-                f"submeshes must be distinct, but submeshes[{index}] repeats {shape}; "
-                "put variants of one shape on the config axis of cost"
-            )
-    return shapes
-
-
-def _pool_devices(
-    num_devices: int | Mapping[str, int], submeshes: tuple[Submesh, ...]
-) -> tuple[tuple[str, int], ...] | None:
-    """Return the devices of each pool, or ``None``, and hold the submeshes against them."""
-    if not isinstance(num_devices, Mapping):
-        for index, shape in enumerate(submeshes):
-            if shape.pool is not None:
-                raise ProblemError(
-                    f"submeshes[{index}] is in pool {shape.pool!r}, so num_devices must give "
-                    f'devices by pool, such as {{"{shape.pool}": 8}}, got {num_devices!r}'
-                )
-        return None
-    for name in num_devices:
-        if not isinstance(name, str) or not name:
-            raise ProblemError(f"num_devices must have non-empty pool names, got {name!r}")
-    pools = {
-        name: positive_integer(f"num_devices[{name!r}]", count)
-        for name, count in num_devices.items()
-    }
-    for index, shape in enumerate(submeshes):
-        if shape.pool not in pools:
-            raise ProblemError(
-                f"submeshes[{index}] ({shape}) must be in one of the pools of num_devices "
-                f"({', '.join(pools) or 'none given'}), got pool {shape.pool!r}"
-            )
-    return tuple(pools.items())
 
 
 def _known_objective(objective: str) -> Objective:
     if objective not in OBJECTIVES:
         raise ProblemError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")
     return cast("Objective", objective)
-
-
-def _robustness(robustness: int, cost_spread: object) -> int:
-    if robustness == 0 and not isinstance(robustness, bool):
-        return 0
-    if cost_spread is None:
-        raise ProblemError(f"robustness={robustness!r} needs cost_spread; give one")
-    return positive_integer("robustness", robustness)
-
-
-def _boolean(name: str, value: object) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise ProblemError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
 
 
 def _rules(rules: StageRules | None, num_layers: int, submeshes: tuple[Submesh, ...]) -> StageRules:
@@ -281,16 +218,3 @@ def _rules(rules: StageRules | None, num_layers: int, submeshes: tuple[Submesh, 
         raise ProblemError(f"rules must be a StageRules, got {rules!r}")
     rules.check_fits(num_layers, submeshes)
     return rules
-
-
-def _names(layer_names: Sequence[str] | None, num_layers: int) -> tuple[str, ...] | None:
-    if layer_names is None:
-        return None
-    names = tuple(layer_names)
-    if isinstance(layer_names, str) or not all(isinstance(name, str) for name in names):
-        raise ProblemError(f"layer_names must be a sequence of strings, got {layer_names!r}")
-    if len(names) != num_layers:
-        raise ProblemError(
-            f"layer_names must hold one name per layer ({num_layers}), got {len(names)}"
-        )
-    return names
