@@ -173,3 +173,10 @@ def test_a_dearer_and_steadier_config_stays_in_the_search():
     result = sc.solve(problem)
     assert result.objective == 6.0  # 3 + 3, not 2 + 2 + 3
     assert [stage.config for stage in result.plan.stages] == [1, 1]
+
+
+def test_a_stress_prints_without_its_draws():
+    problem = sc.load_example("gpt3-2.6b")
+    shown = repr(sc.stress(problem, sc.solve(problem).plan, spread=0.1))
+    assert "nominal=" in shown
+    assert len(shown) < 300

@@ -1,7 +1,7 @@
 """How a plan fares when its measured times are off: at random, and in the worst case."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Stress:
     """
 
     nominal: float
-    random: npt.NDArray[np.float64]
+    random: npt.NDArray[np.float64] = field(repr=False)
     worst: tuple[float, ...]
 
     def quantile(self, share: float) -> float:
