@@ -6,8 +6,8 @@ A cut ``k`` lies between layers ``k`` and ``k + 1``. Ranges of layers include bo
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from stagecut.cluster import cluster_of
 from stagecut.errors import ProblemError
-from stagecut.placement import cluster_of
 from stagecut.rule_parts import (
     AllowedSubmeshes,
     Budget,

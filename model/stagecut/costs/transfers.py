@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stagecut.cluster import cluster_of
 from stagecut.costs.collectives import Link
 from stagecut.errors import ProblemError
-from stagecut.placement import cluster_of
 from stagecut.submesh import Submesh, SubmeshLike
 
 
