@@ -3,7 +3,8 @@
 import pytest
 
 import stagecut as sc
-from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, TransformerSpec
+from stagecut.costs.architecture import TransformerSpec
+from stagecut.costs.blocks import LatentAttention, MixtureOfExperts
 from stagecut.costs.collectives import Link
 from stagecut.costs.devices import DEVICES, device
 from stagecut.costs.models import DEEPSEEK_V3, GPT3_2_6B, GPT3_39B, LLAMA3_70B, gpt3

@@ -12,7 +12,9 @@ def convert(
     source: Annotated[
         str,
         typer.Option(
-            "--from", help="alpa, piper, dnn-partitioning, pipedream, sailor or stagecut."
+            "--from",
+            help="alpa, dnn-partitioning, galvatron, huggingface, pipedream, piper, sailor or "
+            "stagecut.",
         ),
     ],
     output: Annotated[

@@ -1,6 +1,7 @@
 """Where cost tables come from: measured layer profiles and analytic models."""
 
-from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, TransformerSpec
+from stagecut.costs.architecture import TransformerSpec
+from stagecut.costs.blocks import LatentAttention, MixtureOfExperts
 from stagecut.costs.collectives import Link
 from stagecut.costs.devices import DEVICES, Device, device
 from stagecut.costs.memory import max_successors, stage_bytes

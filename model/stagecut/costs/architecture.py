@@ -4,81 +4,11 @@ Symbols: ``h`` hidden size, ``a`` heads, ``d`` size of a head, ``f`` size of the
 ``V`` vocabulary, ``s`` sequence length, ``E`` experts.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
+from stagecut.costs.blocks import LatentAttention, MixtureOfExperts, count
 from stagecut.errors import ProblemError
 from stagecut.problem import positive_integer
-
-
-@dataclass(frozen=True, slots=True)
-class MixtureOfExperts:
-    """Feed-forward layers of which each token visits a few.
-
-    Parameters
-    ----------
-    num_experts
-        ``E`` routed experts of a layer.
-    experts_per_token
-        Routed experts that a token visits.
-    expert_ffn_size
-        Feed-forward size of one expert.
-    num_shared_experts
-        Experts of the same size that every token visits.
-    num_dense_layers
-        First decoder layers that have the plain feed-forward layer instead.
-
-    Raises
-    ------
-    ProblemError
-        If a number is not an integer of at least 1 (0 for the last two).
-    """
-
-    num_experts: int
-    experts_per_token: int
-    expert_ffn_size: int
-    num_shared_experts: int = 0
-    num_dense_layers: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("num_experts", "experts_per_token", "expert_ffn_size"):
-            positive_integer(name, getattr(self, name))
-        for name in ("num_shared_experts", "num_dense_layers"):
-            _count(name, getattr(self, name))
-        if self.experts_per_token > self.num_experts:
-            raise ProblemError(
-                f"experts_per_token must be at most num_experts ({self.num_experts}), "
-                f"got {self.experts_per_token}"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class LatentAttention:
-    """Attention through low-rank projections (DeepSeek-AI, "DeepSeek-V2", 2024, section 2.1).
-
-    Parameters
-    ----------
-    query_rank, kv_rank
-        Ranks of the projections of queries, and of keys and values.
-    rope_head_size
-        Rotary part of a head of queries and keys, besides the model's ``head_size``; the key's is
-        shared by all heads.
-    value_head_size
-        Size of a head of values.
-
-    Raises
-    ------
-    ProblemError
-        If a number is not an integer of at least 1.
-    """
-
-    query_rank: int
-    kv_rank: int
-    rope_head_size: int
-    value_head_size: int
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            positive_integer(entry.name, getattr(self, entry.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +35,9 @@ class TransformerSpec:
         Whether matrices and norms have biases.
     learned_positions
         Whether there is a table of ``s`` position vectors.
+    vector_parameters
+        Parameters of a decoder layer in vectors besides these: biases of single matrices, norms of
+        queries and keys.
     dropout
         Whether dropout masks are kept for the backward pass.
     tied_embeddings
@@ -145,6 +78,7 @@ class TransformerSpec:
     gated: bool = False
     biases: bool = False
     learned_positions: bool = False
+    vector_parameters: int = 0
     dropout: bool = False
     tied_embeddings: bool = False
     experts: MixtureOfExperts | None = None
@@ -162,7 +96,8 @@ class TransformerSpec:
             "sequence_length",
         ):
             positive_integer(name, getattr(self, name))
-        _count("num_mtp_layers", self.num_mtp_layers)
+        for name in ("num_mtp_layers", "vector_parameters"):
+            count(name, getattr(self, name))
         if self.head_size is None and self.hidden_size % self.num_heads:
             raise ProblemError(
                 f"hidden_size must be a multiple of num_heads ({self.num_heads}), "
@@ -212,7 +147,11 @@ class TransformerSpec:
 
     def has_experts(self, layer: int) -> bool:
         """Whether decoder layer ``layer`` (0-based) is a mixture of experts."""
-        return self.experts is not None and layer >= self.experts.num_dense_layers
+        return (
+            self.experts is not None
+            and layer >= self.experts.num_dense_layers
+            and layer not in self.experts.dense_layers
+        )
 
     @property
     def attention_weights(self) -> int:
@@ -221,9 +160,9 @@ class TransformerSpec:
         if latent is None:
             return h * (self.key_width + self.kv_width + self.value_width)
         expanded = self.num_heads * (self.size_of_head + latent.value_head_size)
+        rank = latent.query_rank
         return (
-            h * latent.query_rank
-            + latent.query_rank * self.key_width
+            (h * self.key_width if rank is None else rank * (h + self.key_width))
             + h * (latent.kv_rank + latent.rope_head_size)
             + latent.kv_rank * expanded
             + self.value_width * h
@@ -241,15 +180,14 @@ class TransformerSpec:
     def decoder_parameters(self, layer: int) -> int:
         """Parameters of decoder layer ``layer`` (0-based)."""
         h, latent = self.hidden_size, self.latent_attention
-        total = self.attention_weights + 2 * self.norm_parameters
+        total = self.attention_weights + 2 * self.norm_parameters + self.vector_parameters
         if latent:
-            total += latent.query_rank + latent.kv_rank
+            total += (latent.query_rank or 0) + latent.kv_rank
         if self.biases:
             total += self.key_width + self.kv_width + h
         if self.experts and self.has_experts(layer):
-            visited_by_all = self.experts.num_shared_experts + self.experts.num_experts
-            total += h * self.experts.num_experts
-            return total + visited_by_all * self.ffn_weights(self.experts.expert_ffn_size)
+            total += h * (self.experts.num_experts + self.experts.shared_gate)
+            return total + self.ffn_weights(self.experts.held_width)
         return total + self.ffn_weights(self.ffn_size) + (self.ffn_size + h) * self.biases
 
     @property
@@ -273,8 +211,3 @@ class TransformerSpec:
         head = 0 if self.tied_embeddings else self.vocabulary_size * self.hidden_size
         decoders = sum(self.decoder_parameters(layer) for layer in range(self.num_layers))
         return self.embedding_parameters + decoders + self.norm_parameters + head
-
-
-def _count(name: str, value: object) -> None:
-    if value != 0:
-        positive_integer(name, value)

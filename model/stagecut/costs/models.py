@@ -1,6 +1,7 @@
 """Published models as :class:`TransformerSpec`, each with its source."""
 
-from stagecut.costs.architecture import LatentAttention, MixtureOfExperts, TransformerSpec
+from stagecut.costs.architecture import TransformerSpec
+from stagecut.costs.blocks import LatentAttention, MixtureOfExperts
 
 
 def gpt3(

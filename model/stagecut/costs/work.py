@@ -188,9 +188,8 @@ class WorkModel:
         spec, h = self.spec, self.spec.hidden_size
         entries = spec.attention_weights
         if spec.experts and spec.has_experts(layer):
-            visited = spec.experts.experts_per_token + spec.experts.num_shared_experts
             entries += h * spec.experts.num_experts
-            entries += visited * spec.ffn_weights(spec.experts.expert_ffn_size)
+            entries += spec.ffn_weights(spec.experts.visited_width)
         else:
             entries += spec.ffn_weights(spec.ffn_size)
         return 2.0 * self.tokens * entries
@@ -207,9 +206,8 @@ class WorkModel:
         elements = 4 * h + spec.key_width + spec.kv_width + spec.value_width
         per_ffn = 3 if spec.gated else 2
         if spec.experts and spec.has_experts(layer):
-            visited = spec.experts.experts_per_token + spec.experts.num_shared_experts
             elements += spec.experts.experts_per_token * h
-            elements += visited * per_ffn * spec.experts.expert_ffn_size
+            elements += per_ffn * spec.experts.visited_width
         else:
             elements += per_ffn * spec.ffn_size
         masks = 2 * h if spec.dropout else 0

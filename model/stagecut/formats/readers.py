@@ -4,19 +4,24 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from stagecut.costs import LayerProfile, stage_problem
 from stagecut.errors import FormatError, ProblemError
 from stagecut.formats.alpa import read_alpa
 from stagecut.formats.dnn_partitioning import read_dnn_partitioning
 from stagecut.formats.files import PathLike
+from stagecut.formats.galvatron import read_galvatron
+from stagecut.formats.huggingface import read_hf_config
 from stagecut.formats.pipedream import read_pipedream
 from stagecut.formats.piper import read_piper
 from stagecut.formats.problem_file import load_problem
 from stagecut.formats.sailor import read_sailor
 from stagecut.problem import StageProblem
 
-READERS: dict[str, Callable[..., StageProblem]] = {
+READERS: dict[str, Callable[..., StageProblem | LayerProfile]] = {
     "alpa": read_alpa,
     "dnn-partitioning": read_dnn_partitioning,
+    "galvatron": read_galvatron,
+    "huggingface": read_hf_config,
     "pipedream": read_pipedream,
     "piper": read_piper,
     "sailor": read_sailor,
@@ -32,8 +37,8 @@ def read(path: PathLike, format: str, **options: Any) -> StageProblem:
     path
         The file.
     format
-        ``"alpa"``, ``"dnn-partitioning"``, ``"pipedream"``, ``"piper"``, ``"sailor"``, or
-        ``"stagecut"`` for our own.
+        ``"alpa"``, ``"dnn-partitioning"``, ``"galvatron"``, ``"huggingface"``, ``"pipedream"``,
+        ``"piper"``, ``"sailor"``, or ``"stagecut"`` for our own.
     **options
         The reader's keyword arguments; see ``read_<format>`` in this package.
 
@@ -52,7 +57,8 @@ def read(path: PathLike, format: str, **options: Any) -> StageProblem:
         names = ", ".join(name for name in parameters if name not in ("path", "changes"))
         raise FormatError(f"{format}: {error}; its options are {names or 'none'}") from None
     try:
-        return reader(path, **options)
+        made = reader(path, **options)
+        return stage_problem(made) if isinstance(made, LayerProfile) else made
     except ProblemError as error:
         raise FormatError(f"{path}: {error}") from None
     except TypeError as error:
