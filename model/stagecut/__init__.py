@@ -32,6 +32,7 @@ from stagecut.many import RankedPlan, solve_many
 from stagecut.placement import Placement, place
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
+from stagecut.report.page import save_report
 from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rule_parts import AllowedSubmeshes, Budget
 from stagecut.rules import StageRules
@@ -92,6 +93,7 @@ __all__ = [
     "save_plan",
     "save_problem",
     "save_profile",
+    "save_report",
     "solve",
     "solve_many",
     "stress",

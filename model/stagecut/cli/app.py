@@ -9,6 +9,7 @@ from stagecut.cli.convert import convert
 from stagecut.cli.examples import examples
 from stagecut.cli.front import front
 from stagecut.cli.model import model
+from stagecut.cli.report import report
 from stagecut.cli.solve import solve
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -50,4 +51,5 @@ app.command(epilog="Example: stagecut front gpt3-2.6b --plot front.png")(front)
 app.command(epilog="Example: stagecut check problem.json plan.json")(check)
 app.command(epilog="Example: stagecut model gpt3-2.6b -o model.mps")(model)
 app.command(epilog="Example: stagecut convert profile.json --from piper -o problem.json")(convert)
+app.command(epilog="Example: stagecut report gpt3-2.6b plan.json -o report.html")(report)
 app.command(epilog="Example: stagecut examples")(examples)
