@@ -32,6 +32,7 @@ from stagecut.many import RankedPlan, solve_many
 from stagecut.placement import Placement, place
 from stagecut.plan import Plan, Stage
 from stagecut.problem import StageProblem
+from stagecut.profiling import profile_torch
 from stagecut.report.page import save_report
 from stagecut.result import Limit, Result, Statistics, Status
 from stagecut.rule_parts import AllowedSubmeshes, Budget
@@ -87,6 +88,7 @@ __all__ = [
     "load_profile",
     "pareto_front",
     "place",
+    "profile_torch",
     "read_galvatron",
     "read_hf_config",
     "save_model",

@@ -34,6 +34,9 @@ class Layer:
         Bytes kept for the backward pass per micro-batch in flight, group together.
     boundary_bytes
         Bytes of one micro-batch handed to the next layer; as many come back as gradients.
+    spread_seconds
+        By how much a micro-batch may take longer, forward and backward together, for the same
+        degrees; ``None`` where nobody knows.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Layer:
     parameter_bytes: float = 0.0
     activation_bytes: float = 0.0
     boundary_bytes: float = 0.0
+    spread_seconds: Mapping[int, float] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in LAYER_KINDS:
@@ -50,15 +54,19 @@ class Layer:
                 f"layer {self.name!r}: kind must be one of {', '.join(LAYER_KINDS)}, "
                 f"got {self.kind!r}"
             )
-        for field in ("forward_seconds", "backward_seconds"):
-            times = _times(self.name, field, getattr(self, field))
-            object.__setattr__(self, field, MappingProxyType(times))
-        if set(self.forward_seconds) != set(self.backward_seconds):
-            raise ProblemError(
-                f"layer {self.name!r}: forward_seconds and backward_seconds must name the same "
-                f"tensor-parallel degrees, got {sorted(self.forward_seconds)} and "
-                f"{sorted(self.backward_seconds)}"
-            )
+        for field in ("forward_seconds", "backward_seconds", "spread_seconds"):
+            given = getattr(self, field)
+            if given is not None:
+                times = _times(self.name, field, given)
+                object.__setattr__(self, field, MappingProxyType(times))
+        for field in ("backward_seconds", "spread_seconds"):
+            other = getattr(self, field)
+            if other is not None and set(self.forward_seconds) != set(other):
+                raise ProblemError(
+                    f"layer {self.name!r}: forward_seconds and {field} must name the same "
+                    f"tensor-parallel degrees, got {sorted(self.forward_seconds)} and "
+                    f"{sorted(other)}"
+                )
         for field in ("parameter_bytes", "activation_bytes", "boundary_bytes"):
             _at_least_zero(f"layer {self.name!r}: {field}", "bytes", getattr(self, field))
 

@@ -39,7 +39,8 @@ def stage_problem(
 
     The config axis holds the profile's tensor-parallel degrees; data parallelism fills the rest of
     the submesh. A config is allowed where its degree divides the submesh's size, the replicas
-    divide the micro-batch, every layer has a time for the degree, and memory suffices.
+    divide the micro-batch, every layer has a time for the degree, and memory suffices. Where every
+    layer has ``spread_seconds``, their sums are the problem's ``cost_spread``.
 
     Parameters
     ----------
@@ -110,6 +111,14 @@ def stage_problem(
         )
     if profile.schedule == "inference":
         defaults["objective"] = "bottleneck"
+    if all(layer.spread_seconds is not None for layer in profile.layers):
+        defaults["cost_spread"] = np.stack(
+            [
+                np.stack([_spread(profile, shape, degree) for _, degree in configs], axis=-1)
+                for shape in shapes
+            ],
+            axis=2,
+        )
     return StageProblem(
         cost,
         shapes,
@@ -160,6 +169,16 @@ def _seconds(profile: LayerProfile, degree: int, recompute: bool) -> Float:
             for layer in profile.layers
         ]
     )
+
+
+def _spread(profile: LayerProfile, shape: Submesh, degree: int) -> Float:
+    """Seconds by which each range may take longer, shape ``(K, K)``: all its layers slow at once.
+
+    0 where a layer has no time for the degree, since no such stage is allowed.
+    """
+    spreads = [(layer.spread_seconds or {}).get(degree, 0.0) for layer in profile.layers]
+    slower: Float = range_sums(spreads) * degree / shape.size
+    return slower
 
 
 def _transfer_seconds(profile: LayerProfile, replicas: int) -> Float:

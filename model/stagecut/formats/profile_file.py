@@ -1,5 +1,6 @@
 """Layer profiles as JSON files."""
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -90,6 +91,7 @@ def _layers(fields: LayerFields) -> list[Layer]:
         fields.parameter_bytes,
         fields.activation_bytes,
         fields.boundary_bytes,
+        None if fields.spread_seconds is None else _degrees(fields.name, fields.spread_seconds),
     )
     return [layer] * fields.repeat
 
@@ -104,15 +106,22 @@ def _degrees(layer: str, times: dict[str, float]) -> dict[int, float]:
 
 
 def _layer_fields(layer: Layer) -> dict[str, Any]:
+    spread = layer.spread_seconds
+    known = {} if spread is None else {"spread_seconds": _by_text(spread)}
     return {
         "name": layer.name,
         "kind": layer.kind,
-        "forward_seconds": {str(t): seconds for t, seconds in layer.forward_seconds.items()},
-        "backward_seconds": {str(t): seconds for t, seconds in layer.backward_seconds.items()},
+        "forward_seconds": _by_text(layer.forward_seconds),
+        "backward_seconds": _by_text(layer.backward_seconds),
         "parameter_bytes": layer.parameter_bytes,
         "activation_bytes": layer.activation_bytes,
         "boundary_bytes": layer.boundary_bytes,
+        **known,
     }
+
+
+def _by_text(times: Mapping[int, float]) -> dict[str, float]:
+    return {str(degree): seconds for degree, seconds in times.items()}
 
 
 def _link(fields: LinkFields) -> Link:

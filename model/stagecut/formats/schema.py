@@ -127,6 +127,7 @@ class LayerFields(_Strict):
     parameter_bytes: Number = 0.0
     activation_bytes: Number = 0.0
     boundary_bytes: Number = 0.0
+    spread_seconds: Degrees | None = None
     repeat: Annotated[int, Field(ge=1, le=4096)] = 1
 
 
