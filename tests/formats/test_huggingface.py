@@ -242,10 +242,11 @@ def test_a_file_and_its_folder_become_a_profile(tmp_path):
     assert "671,026,404,352 parameters, sequence 2048" in profile.source
 
 
-def test_convert_writes_a_problem_that_solves(tmp_path, capsys):
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_convert_writes_what_solves(tmp_path, capsys, suffix):
     from stagecut.cli import run
 
-    config, out = tmp_path / "config.json", tmp_path / "problem.json"
+    config, out = tmp_path / "config.json", tmp_path / f"written.{suffix}"
     config.write_text(json.dumps(LLAMA3_8B))
     options = {**CLUSTER, "num_microbatches": 64, "tensor_parallel_degrees": "[1,2]"}
     pairs = [word for key, value in options.items() for word in ("-p", f"{key}={value}")]
@@ -254,6 +255,8 @@ def test_convert_writes_a_problem_that_solves(tmp_path, capsys):
     profile = sc.read_hf_config(
         config, **CLUSTER, num_microbatches=64, tensor_parallel_degrees=[1, 2]
     )
+    if suffix == "json":
+        assert sc.load_profile(out) == profile
     loaded, built = sc.load_problem(out), stage_problem(profile)
     np.testing.assert_array_equal(loaded.cost, built.cost)
     assert loaded.layer_names == built.layer_names

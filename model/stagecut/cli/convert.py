@@ -30,11 +30,20 @@ def convert(
         ),
     ] = None,
 ) -> None:
-    """Read FILE as another program's profile and write it as a problem file."""
-    from stagecut.formats import read, save_problem
+    """Read FILE as another program's profile and write it as a problem file.
 
-    problem = read(file, source, **dict(_pair(text) for text in option or []))
-    save_problem(problem, output)
+    What galvatron and huggingface hold is written as a layer profile, which every command takes as
+    well, unless the output ends in .npz.
+    """
+    from stagecut.costs import LayerProfile, stage_problem
+    from stagecut.formats import read_any, save_problem, save_profile
+
+    made = read_any(file, source, **dict(_pair(text) for text in option or []))
+    problem = stage_problem(made) if isinstance(made, LayerProfile) else made
+    if isinstance(made, LayerProfile) and output.endswith(".json"):
+        save_profile(made, output)
+    else:
+        save_problem(problem, output)
     typer.echo(
         f"{output}: {problem.num_layers} layers, {len(problem.submeshes)} submeshes, "
         f"{problem.num_configs} configs, {problem.num_devices} devices"

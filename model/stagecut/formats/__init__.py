@@ -6,7 +6,7 @@ from stagecut.formats.model_file import save_model
 from stagecut.formats.plan_file import load_plan, save_plan
 from stagecut.formats.problem_file import load_problem, save_problem
 from stagecut.formats.profile_file import load_profile, save_profile
-from stagecut.formats.readers import READERS, read
+from stagecut.formats.readers import READERS, read, read_any
 
 __all__ = [
     "READERS",
@@ -15,6 +15,7 @@ __all__ = [
     "load_problem",
     "load_profile",
     "read",
+    "read_any",
     "read_galvatron",
     "read_hf_config",
     "save_model",

@@ -30,7 +30,16 @@ READERS: dict[str, Callable[..., StageProblem | LayerProfile]] = {
 
 
 def read(path: PathLike, format: str, **options: Any) -> StageProblem:
-    """Read a file of another program as a problem.
+    """Read a file of another program as a problem; see :func:`read_any` for the arguments.
+
+    The problem of a layer profile is that of :func:`stagecut.costs.stage_problem`.
+    """
+    made = read_any(path, format, **options)
+    return stage_problem(made) if isinstance(made, LayerProfile) else made
+
+
+def read_any(path: PathLike, format: str, **options: Any) -> StageProblem | LayerProfile:
+    """Read a file of another program as a problem, or as a layer profile where it holds one.
 
     Parameters
     ----------
@@ -57,8 +66,7 @@ def read(path: PathLike, format: str, **options: Any) -> StageProblem:
         names = ", ".join(name for name in parameters if name not in ("path", "changes"))
         raise FormatError(f"{format}: {error}; its options are {names or 'none'}") from None
     try:
-        made = reader(path, **options)
-        return stage_problem(made) if isinstance(made, LayerProfile) else made
+        return reader(path, **options)
     except ProblemError as error:
         raise FormatError(f"{path}: {error}") from None
     except TypeError as error:
